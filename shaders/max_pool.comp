@@ -1,10 +1,10 @@
-// The greatest element of each window and its place: the flat position in the image of the first one in row-major
-// order.  Padding never wins; a NaN replaces whatever came before it, as in PyTorch; a window of nothing has -inf and
-// the place -1.  Planes without dilation have kernels of their own: max_pool2d.comp.
+// The largest element of each window and its index: the flat position in the image, of equal elements that of the first
+// in row-major order.  Padding is never taken; a NaN replaces all elements before it, as in PyTorch; a window without
+// elements has -inf and the index -1.  Planes without dilation have separate kernels: max_pool2d.comp.
 //
 //   x [planes, D, H, W], y and index (i32) [planes, OD, OH, OW], all contiguous
 //   kernel, stride, padding, dilation  three each: along D, H, W
-//   constant  0: 1 where the windows are adaptive (kernel and the rest are not read)
+//   constant  0: 1 if the windows are adaptive (kernel, stride, padding and dilation are not read)
 //   groups    ceil(planes * OD * OH * OW / 64)
 // variants: max_pool: ; max_pool_f64: -DDOUBLE
 #version 460

@@ -1,6 +1,6 @@
 // variants: max_pool2d: ; max_pool2d_texel: -DTEXEL
-// The greatest element of each window and its place: the flat position iy * W + ix of the first one in
-// row-major order.  Padding never wins; a NaN replaces whatever came before it, as in PyTorch.
+// The largest element of each window and its index: the flat position iy * W + ix, of equal elements that of the first
+// in row-major order.  Padding is never taken; a NaN replaces all elements before it, as in PyTorch.
 //
 //   x [planes, H, W], y and index (i32) [planes, OH, OW], all contiguous
 //   constants 0 to 5, of max_pool2d: kernel y, kernel x, stride y, stride x, padding y, padding x
@@ -70,7 +70,7 @@ void main()
     slab_window[WINDOW_OF(index)].v[IN_WINDOW(index) + texel] = intBitsToFloat(place);
 }
 #else
-// constants, so that the loops are unrolled
+// These are constants so that the loops are unrolled.
 layout(constant_id = 0) const int KERNEL_Y = 2;
 layout(constant_id = 1) const int KERNEL_X = 2;
 layout(constant_id = 2) const int STRIDE_Y = 2;

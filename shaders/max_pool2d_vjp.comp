@@ -1,5 +1,5 @@
 // variants: max_pool2d_vjp: ; max_pool2d_vjp_texel: -DTEXEL ; max_pool2d_vjp_tiles: -DTILES
-// dx of max_pool2d: each element gathers dy of the windows whose greatest element it is, from the last window
+// dx of max_pool2d: each element gathers dy from the windows of which it is the largest element, from the last window
 // to the first.
 //
 //   dy and index (i32) [planes, OH, OW], dx [planes, H, W], all contiguous
@@ -23,7 +23,7 @@ INT(planes) INT(height) INT(width) INT(out_height) INT(out_width)
 END_RECORD
 
 #if defined(TILES)
-// Two neighbouring windows are a texel of dx and the one below it.
+// Two neighbouring windows cover a texel of dx and the one below it.
 void main()
 {
     const uint planes = record.planes, W = record.width, OH = record.out_height, OW = record.out_width;
@@ -54,7 +54,7 @@ void main()
     TILE(gradient.zzww, place.zzww, 4u * texel + 2u < windows)
 }
 #elif defined(TEXEL)
-// Half a texel is the upper or the lower half of one window.
+// Half a texel covers the upper or the lower half of one window.
 float component(vec4 v, uint i)
 {
     const vec2 two = (i & 2u) != 0u ? v.zw : v.xy;
@@ -92,7 +92,7 @@ void main()
     slab_window[WINDOW_OF(dx)].v[IN_WINDOW(dx) + texel] = sum;
 }
 #else
-// constants, so that the loops are unrolled
+// These are constants so that the loops are unrolled.
 layout(constant_id = 0) const int KERNEL_Y = 2;
 layout(constant_id = 1) const int KERNEL_X = 2;
 layout(constant_id = 2) const int STRIDE_Y = 2;
@@ -111,7 +111,7 @@ void main()
     const uint line = quotient(element, W), plane = quotient(line, H);
     const int place = int(element - plane * H * W), first = int(plane * OH * OW);
     const int y = int(line - plane * H) + PADDING_Y, x = int(element - line * W) + PADDING_X;
-    // window o holds what lies in o * stride <= at < o * stride + kernel
+    // Window o contains the positions with o * stride <= at < o * stride + kernel.
     const int last_y = int(quotient(uint(y), uint(STRIDE_Y)));
     const int last_x = int(quotient(uint(x), uint(STRIDE_X)));
     precise float sum = 0.0;

@@ -1,4 +1,4 @@
-// y = x at the places that max_pool found; 0 where it found none.
+// y = x at the indices that max_pool returned; 0 where the index is -1.
 //   x         [planes, inputs], index (i32) and y [planes, outputs], all contiguous
 //   inputs, outputs  elements of an image
 //   groups    ceil(planes * outputs / 64)

@@ -1,8 +1,8 @@
-// dx of max_pool: each element gathers dy of the windows whose greatest element it is.
+// dx of max_pool: each element gathers dy from the windows of which it is the largest element.
 //
 //   dy and index (i32) [planes, OD, OH, OW], dx [planes, D, H, W], all contiguous
 //   kernel, stride, padding, dilation  three each: along D, H, W
-//   constant  0: 1 where the windows are adaptive (kernel and the rest are not read)
+//   constant  0: 1 if the windows are adaptive (kernel, stride, padding and dilation are not read)
 //   groups    ceil(planes * D * H * W / 64)
 // variants: max_pool_vjp: ; max_pool_vjp_f64: -DDOUBLE
 #version 460

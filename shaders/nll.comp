@@ -1,5 +1,5 @@
 #version 460
-// y[r] = -x[r][target[r]]; 0 for the target to be ignored, NaN for one outside.
+// y[r] = -x[r][target[r]]; 0 for the target to be ignored, NaN for a target out of range.
 //
 //   target     i32; y is contiguous
 //   ignored    the target to be ignored

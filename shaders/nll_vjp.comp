@@ -1,6 +1,5 @@
 #version 460
-// dx[r][c] = c == target[r] ? -dy[r] : 0; 0 in the row of the target to be ignored,
-// NaN in that of one outside.
+// dx[r][c] = c == target[r] ? -dy[r] : 0; the row of a target to be ignored is 0, that of a target out of range NaN.
 //
 //   target     i32; dx is contiguous
 //   count      elements of dx
@@ -17,7 +16,7 @@
 
 layout(local_size_x = 64) in;
 
-layout(constant_id = 0) const uint WHOLE = 0; // the classes are a multiple of 4: a group lies in one row
+layout(constant_id = 0) const uint WHOLE = 0; // the number of classes is a multiple of 4: a group lies in one row
 
 RECORD(nll_vjp)
 INPUT(dy) INPUT(target) OUTPUT(dx)
@@ -30,7 +29,7 @@ void main()
     const uint dy_stride = uint(record.dy_stride), target_stride = uint(record.target_stride);
     const uint ignored = uint(record.ignored);
     const Operand dy = record.dy, target = record.target, dx = record.dx;
-    const uint group = flat_group() * gl_WorkGroupSize.x + gl_LocalInvocationID.x; // of 4 elements
+    const uint group = flat_group() * gl_WorkGroupSize.x + gl_LocalInvocationID.x; // a group has 4 elements
     if (4u * group >= count)
         return;
     uint row = quotient(4u * group, classes);

@@ -1,23 +1,23 @@
 // variants: pack: ; pack_texel: -DTEXEL ; pack_texel_transposed: -DTEXEL -DROWS_CONTIGUOUS ; pack_f64: -DDOUBLE
 #version 460
-// Copies matrices of any strides into rows of a multiple of 4 floats that start on 16 bytes, with zeros
-// beyond their edges: the operands that gemm_texel reads.  Three forms:
+// Copies matrices of any strides into rows of a multiple of 4 floats that are 16-byte aligned, padded with zeros: the
+// operands that gemm_texel reads.  Three forms:
 //   by default              loads by address, any strides, source anywhere
 //   TEXEL                   texel loads (lavapipe): the column stride is 1
 //   TEXEL, ROWS_CONTIGUOUS  texel loads (lavapipe): the row stride is 1, as in a transposed view
 //
-//   strides    in elements; those of `source` but for packed_row_stride and packed_matrix_stride
-//   batches    are batches / inners times `inners` matrices: outer and inner strides lead from one to the next
-//   constants  0: ALIGNED (TEXEL only), promises that source is 16-byte aligned, and that its strides but for
-//              the one that is required to be 1 are multiples of 4
+//   strides    in elements; of `source`, except for packed_row_stride and packed_matrix_stride
+//   batches    batches / inners times `inners` matrices, whose distances are outer_stride and inner_stride
+//   constants  0: ALIGNED (TEXEL only), promises that source is 16-byte aligned, and that its strides, except for the
+//              one that must be 1, are multiples of 4
 //   groups     batches * ceil(packed_rows / 16) * ceil(packed_row_stride / 64)
 //   requires   packed 16-byte aligned, its strides multiples of 4, packed_rows >= rows,
 //              packed_row_stride >= columns;
 //              TEXEL: rows and columns above 0, strides not negative, source in the slab, packed in one
 //              window
 //
-// A lane copies a block of 4 x 4 in each of 8 rounds.  4 lanes lie along the rows and 2 along the columns,
-// so that whole cache lines are used in both directions.
+// A lane copies a block of 4 x 4 in each of 8 rounds.  4 lanes are arranged along the rows and 2 along the columns, so
+// that whole cache lines are used in both directions.
 #extension GL_GOOGLE_include_directive : require
 #ifdef TEXEL
 #define SLAB
@@ -43,7 +43,7 @@ END_RECORD
 const uint ROWS = 16u, COLUMNS = 64u; // of a tile
 
 #ifdef TEXEL
-// Four floats from any element of the slab.  last: the last texel that may be read
+// Loads four floats starting at any element of the slab.  last: the last texel that may be read
 REAL4 four_from(uint at, uint last)
 {
     const REAL4 low = texelFetch(slab, int(at / 4u));
@@ -86,7 +86,7 @@ void main()
     const uvec4 next = uvec4(0u, 1u, 2u, 3u);
 
     uint turn = 0u;
-    do { // tests at its end: lavapipe runs the round that finds a loop ended
+    do { // tests at its end, as lavapipe also executes the body in the iteration in which a loop's test fails
         REAL4 block[4]; // [row][column]
 #if defined(TEXEL) && defined(ROWS_CONTIGUOUS)
         REAL4 line[4]; // [column][row]

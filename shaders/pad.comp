@@ -1,6 +1,6 @@
-// pad: x with a value before and behind it along one dimension.
+// pad: adds a value before and after x along one dimension.
 //   x         [outer, x_size, inner], y [outer, size, inner]; both contiguous
-//   value     its bits: of 64-bit elements two ints, the low one first
+//   value     the bits of the value: two ints for 64-bit elements, the low one first
 //   groups    ceil(outer * size * inner / 256); an invocation writes 4 elements = whole words
 //   constant  0: bytes of an element (1, 2 or 4); not read by pad_wide, whose elements have 8
 // variants: pad: ; pad_wide: -DWIDE

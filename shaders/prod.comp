@@ -1,5 +1,6 @@
 #version 460
-// Products of f32 or f64; i64 products of i64 or i32, which wrap.  common/reduce.glsl has all but the operation.
+// Products of f32 or f64; i64 products of i64 or i32, which wrap around.  This file defines the operation of
+// common/reduce.glsl.
 // variants: prod: ; prod_rows: -DROWS ; prod_rows_texel: -DROWS -DTEXELS
 // variants: prod_columns: -DCOLUMNS ; prod_columns_texel: -DCOLUMNS -DTEXELS ; prod_partials: -DPARTIALS
 // variants: prod_f64: -DDOUBLE ; prod_partials_f64: -DDOUBLE -DPARTIALS

@@ -1,7 +1,7 @@
 #version 460
-// Random numbers; ops/philox.inc says which.
+// Random numbers, as ops/philox.inc defines them.
 //
-//   least      of integers, as a word; values: how many different ones there are
+//   least      the smallest integer, as a word; values: the number of different integers
 //   groups     ceil(count / 256)
 // variants: random_uniform: ; random_normal: -DNORMAL ; random_integers: -DINTEGERS
 #extension GL_GOOGLE_include_directive : require

@@ -1,17 +1,18 @@
-// Each output is a weighted sum of inputs, whose weight is a product of one for each dimension (src/ops/resample.hpp);
-// transposed, each input gathers what it gave.  n inputs and m outputs are the forward map's along one dimension.
+// Each output is a weighted sum of inputs; a weight is the product of one weight per dimension (src/ops/resample.hpp).
+// Transposed, each input gathers from the outputs that read it.  n and m are the numbers of inputs and outputs of the
+// forward map along one dimension.
 //
 //   x         [planes, n], y [planes, m]; transposed: dy [planes, m], dx [planes, n]; all contiguous
-//   divisor   of every window (0: its number of elements)
-//   scale     inputs an output, as bits of floats (0: by the sizes)
-//   counts_padding  whether padding counts
-//   constants 0: how, 1: 1 where transposed, 2: dimensions (the first ones of three are unused where they are fewer),
+//   divisor   for every window (0: its number of elements)
+//   scale     inputs per output, as bits of floats (0: from the sizes)
+//   counts_padding  whether the number of elements of a window includes padding
+//   constants 0: how, 1: 1 if transposed, 2: number of dimensions (if below three, the first ones are unused),
 //             3 to 5: kernel, 6 to 8: stride, of windows
 //   groups    ceil(elements of the result / 64)
 // Positions are computed in f32 for every dtype, and so are the weights of LINEAR.
-// resample_parts: an element has many terms, and an invocation adds `share` of them, part * share and those behind it;
-// the result is [parts][elements], which stand for the groups' elements above.  z, y and x of a term are digits, x the
-// lowest.  The list `parting`, which the others lack: share, parts.
+// resample_parts: for sums of many terms.  An invocation adds `share` terms, starting at part * share; the result is
+// [parts][elements], whose size replaces the number of elements in `groups`.  The index of a term is (z, y, x) in
+// row-major order.  The list `parting`, empty in the other variants: share, parts.
 // variants: resample: ; resample_f64: -DDOUBLE ; resample_parts: -DPARTS ; resample_parts_f64: -DPARTS -DDOUBLE
 #version 460
 #extension GL_GOOGLE_include_directive : require
@@ -23,7 +24,7 @@ layout(local_size_x = 64) in;
 layout(constant_id = 0) const uint HOW = 0;
 layout(constant_id = 1) const uint TRANSPOSED = 0;
 layout(constant_id = 2) const uint DIMS = 3;
-// constants, so that the loops are unrolled
+// These are constants so that the loops are unrolled.
 layout(constant_id = 3) const int KERNEL_Z = 1;
 layout(constant_id = 4) const int KERNEL_Y = 1;
 layout(constant_id = 5) const int KERNEL_X = 1;
@@ -48,10 +49,10 @@ const bool CENTRES = HOW == NEAREST_EXACT || HOW == LINEAR || HOW == CUBIC;
 
 struct Axis {
     int n, m, kernel, stride, before;
-    float scale; // inputs an output
+    float scale; // inputs per output
 };
 
-// a / b to nearest, whatever the driver's division does: what it leaves is exact by Dekker's product
+// Returns a / b rounded to nearest, whatever the driver's division does: Dekker's product gives the exact remainder.
 float ratio(int a, int b)
 {
     precise float x = float(a), y = float(b), q = x / y;
@@ -68,7 +69,7 @@ float scale_of(int n, int m, int given)
 {
     float scale = 0.0;
     if (!INTERPOLATES) return scale;
-    // as in PyTorch, whatever the factor was
+    // As in PyTorch these ignore the given factor.
     const bool exact =
         (HOW == LINEAR && n == m) || (HOW == NEAREST && DIMS == 2u && (n == m || 2 * n == m));
     if (CORNERS) {
@@ -81,7 +82,7 @@ float scale_of(int n, int m, int given)
     return scale;
 }
 
-// Where output o lies between the inputs.
+// Returns the position of output o between the inputs.
 float position(Axis a, int o)
 {
     precise float at = float(o);
@@ -91,7 +92,7 @@ float position(Axis a, int o)
     return CUBICS || at > 0.0 ? at : 0.0;
 }
 
-// Of Keys' cubic with -0.75, at distances of 0 to 1 and of 1 to 2.
+// Weights of Keys' cubic convolution with a = -0.75, at distances of 0 to 1 and of 1 to 2.
 REAL cubic_near(REAL x)
 {
     precise REAL v = ((1.25 * x - 2.25) * x) * x + 1.0;
@@ -103,7 +104,7 @@ REAL cubic_far(REAL x)
     return v;
 }
 
-// The one input of output o, where there is one.
+// Returns the input of output o, for modes in which it has exactly one.
 int source(Axis a, int o)
 {
     int i = o - a.before;
@@ -149,7 +150,7 @@ REAL weight(Axis a, int o, int i)
     return 1.0;
 }
 
-// Of windows and near the borders some may not exist.
+// Returns the inputs of output o.  Those of windows may be out of range.
 Range inputs(Axis a, int o)
 {
     if (HOW == WINDOW) return Range(o * a.stride - a.before, a.kernel);
@@ -166,7 +167,7 @@ Range inputs(Axis a, int o)
     return Range(source(a, o), 1);
 }
 
-// The outputs that input i was used for by interpolation, between the first and the last one.
+// Returns the range of outputs for which interpolation read input i.
 Range interpolated_outputs(Axis a, int i)
 {
     if (a.scale == 0.0) return Range(0, a.m);
@@ -174,7 +175,7 @@ Range interpolated_outputs(Axis a, int i)
     const float shift = HOW == LINEAR || HOW == CUBIC ? 0.5 : 0.0, half_output = CENTRES ? 0.5 : 0.0;
     precise float low = (float(i) - back + shift) / a.scale - half_output;
     precise float high = (float(i) + reach + shift) / a.scale - half_output;
-    // one more on both sides, as these are rounded; the search leaves out what is too much
+    // The range is extended on both sides, as low and high are rounded; the search removes outputs of weight 0.
     int first = i == 0 ? 0 : clamp(int(rp_floor(low)) - 1, 0, a.m);
     int last = i == a.n - 1 ? a.m - 1 : clamp(int(rp_floor(high)) + 2, -1, a.m - 1);
     for (int k = 0; k < 3; ++k) {
@@ -185,8 +186,8 @@ Range interpolated_outputs(Axis a, int i)
     return Range(first, max(last - first + 1, 0));
 }
 
-// The outputs that input i was used for.  Windows are counted from the last one that may hold it; of reflections and
-// circles there are three candidates.
+// Returns the outputs that read input i.  Windows are counted backwards from the last one that may contain it; reflect
+// and circular modes have three candidates.
 Range outputs(Axis a, int i)
 {
     if (HOW == WINDOW) return Range(int(quotient(uint(i + a.before), uint(a.stride))), a.kernel);
@@ -204,7 +205,7 @@ Range others(Axis a, int c)
     return inputs(a, c);
 }
 
-// How often to ask for another: a constant where there is one.
+// Returns the number of calls of other(): a constant if possible, so that loops are unrolled.
 int limit(Axis a, Range r)
 {
     if (HOW == WINDOW) return TRANSPOSED == 1u ? (a.kernel + a.stride - 1) / a.stride : a.kernel;
@@ -214,7 +215,7 @@ int limit(Axis a, Range r)
     return HOW == ADAPTIVE ? r.count : 1;
 }
 
-// The t-th of them; -1: none.
+// Returns the t-th input or output of a range, or -1 if it does not exist.
 int other(Axis a, Range r, int c, int t)
 {
     int at = r.first + t;
@@ -238,7 +239,7 @@ REAL weight_of(Axis a, int c, int at)
     return TRANSPOSED == 1u ? weight(a, at, c) : weight(a, c, at);
 }
 
-// How many elements output o is the average of.
+// Returns the number of elements of which output o is the average.
 int divisor(Axis a, int o, bool counts_padding)
 {
     if (HOW == ADAPTIVE) return part(o, a.n, a.m).count;
@@ -322,7 +323,7 @@ void main()
                 const int at_x = other(X, in_x, x, i);
                 const REAL weight_x = weight_of(X, x, at_x);
                 bool inside = (at_x | at_y | at_z) >= 0;
-                if (TRANSPOSED == 1u && INTERPOLATES) // else not of this input
+                if (TRANSPOSED == 1u && INTERPOLATES) // outputs of weight 0 do not read this input
                     inside = inside && weight_x != 0.0 && weight_y != 0.0 && weight_z != 0.0;
                 precise REAL value = inside ? from.v[row + uint(at_x)] : 0.0;
                 if (AVERAGES && TRANSPOSED == 1u) {

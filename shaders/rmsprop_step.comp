@@ -1,7 +1,7 @@
 #version 460
 //   g  = grad + weight_decay * param
 //   s' = alpha * s + share * g * g
-//   a' = a + share * (g - a)             CENTERED; from g where share >= 0.5, as lerp has it
+//   a' = a + share * (g - a)             CENTERED; computed from g if share >= 0.5, as lerp does
 //   d  = sqrt(s' - a' * a') + eps         not CENTERED: sqrt(s') + eps
 //   b' = momentum * b + g / d            MOMENTUM
 //   param' = param - lr * b'             without momentum lr * g / d

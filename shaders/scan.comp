@@ -1,14 +1,14 @@
-// Sums and products of all elements up to each one, along one dimension whose neighbours are merged:
-// [outer, n, inner].  An invocation goes through a block of 256 elements of one line.  Numeric class: a sum is kept
-// in two floats (its value and what rounding has left out, by Knuth's two-sum), so that it errs by a few ulp at any n;
-// a product in one; integers wrap.  The kernels of products join by the larger or the lesser element as well.
+// Inclusive scans (sums and products) along one dimension of [outer, n, inner], where the other dimensions are merged.
+// An invocation scans a block of 256 elements of one line.  Numeric class: a sum is two floats (its value and the
+// accumulated rounding error, by Knuth's two-sum), so that its error is a few ulp at any n; a product is one float;
+// integers wrap around.  The kernels of products also combine by maximum or minimum.
 //
-//   cumsum_totals   what each block alone comes to; groups ceil(outer * blocks * inner / 64)
+//   cumsum_totals   the total of each block; groups ceil(outer * blocks * inner / 64)
 //   cumsum_carry    replaces each total by that of all blocks before it; groups ceil(outer * inner / 64)
-//   cumsum          does not read totals where there is one block; groups as for cumsum_totals
-//   constants       0: whether the elements of x are i32 (variants of i64); 1: how variants of products join (0: product,
-//                   1: largest, 2: least)
-// x and y are contiguous, totals [outer][blocks][inner][2].  Of integers x is i64 or i32, all else i64.
+//   cumsum          does not read totals if there is one block; groups as for cumsum_totals
+//   constants       0: whether the elements of x are i32 (variants of i64); 1: how variants of products combine
+//                   (0: product, 1: largest, 2: smallest)
+// x and y are contiguous, totals [outer][blocks][inner][2].  For integers x is i64 or i32, all others are i64.
 // variants: cumsum: ; cumsum_totals: -DTOTALS ; cumsum_carry: -DCARRY
 // variants: cumsum_i64: -DLONG ; cumsum_totals_i64: -DLONG -DTOTALS ; cumsum_carry_i64: -DLONG -DCARRY
 // variants: cumsum_f64: -DDOUBLE ; cumsum_totals_f64: -DDOUBLE -DTOTALS ; cumsum_carry_f64: -DDOUBLE -DCARRY
@@ -58,7 +58,7 @@ layout(constant_id = 1) const uint HOW = 0;
 const uint MULTIPLY = 0, LARGEST = 1, LEAST = 2;
 #endif
 
-ELEMENT value, rest; // of what was combined so far: value + rest, or the product
+ELEMENT value, rest; // the result so far: the sum value + rest, or the product in value
 
 void combine(ELEMENT v)
 {
@@ -83,14 +83,14 @@ void combine(ELEMENT v)
 #endif
 }
 
-// What joins with any element to that element.
+// Returns the identity of combine().
 ELEMENT identity()
 {
 #if !defined(PRODUCT)
     return ELEMENT(0);
 #elif defined(LONG)
     if (HOW == MULTIPLY) return uvec2(1u, 0u);
-    // by words: lavapipe chooses only the first word of a vector by a constant of specialization
+    // Selected word by word: lavapipe selects only the first word of a vector by a specialization constant.
     return uvec2(HOW == LARGEST ? 0u : 0xFFFFFFFFu, HOW == LARGEST ? 0x80000000u : 0x7FFFFFFFu);
 #else
     const float infinite = rp_inf();

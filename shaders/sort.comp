@@ -1,19 +1,18 @@
-// The order of the elements of each line of [outer, n, inner], by keys of their bits that compare as the elements
-// do: NaN behind all, -0 and 0 alike.  Equal elements keep their order.  What a launch does depends on
-// sizes only.
+// Sorts each line of [outer, n, inner] (a stable merge sort) by integer keys of the elements' bits, which compare like
+// the elements: NaN after all others, -0 equal to 0.  The work of a launch depends on sizes only.
 //
-//   sort_short    counts for each element which ones stand before it: lines of at most 256.
+//   sort_short    lines of at most 256: counts for each element the elements that precede it.
 //                 groups   ceil(outer n inner / 64)
-//   sort_blocks   the same in runs of 64 of a line; keys and indices are [outer * inner, n]; most = min(count, 64).
+//   sort_blocks   the same for runs of 64 of a line; keys and indices are [outer * inner, n]; most = min(count, 64).
 //                 groups   ceil(outer n inner / 64)
-//   sort_merge    four sorted runs of `width` become one: an element goes behind all that stand before it in each;
-//                 most = min(count, width), most_after = min(count, 4 width).
+//   sort_merge    merges four sorted runs of `width`: the position of an element is the number of elements that precede
+//                 it in all four; most = min(count, width), most_after = min(count, 4 width).
 //                 groups   ceil(lines runs most / 64)
-//   sort_finish   takes the indices of an even or of an odd number of merges; odd: whether their number is.
+//   sort_finish   reads the indices after an even or odd number of merges; odd: whether the number of merges is odd.
 //                 groups   ceil(outer count inner / 64)
-//   sort_put      dx[index] = dy, each index once in its line; what is not named stays.
+//   sort_put      dx[index] = dy; indices are unique in their line; other elements of dx do not change.
 //                 groups   ceil(outer count inner / 64)
-// Of each line the first `count` elements are wanted: a run keeps no more.  All tensors are contiguous.
+// Only the first `count` elements of each sorted line are needed; runs are cut to that size.  Tensors are contiguous.
 // variants: sort_short: -DSHORT ; sort_blocks: -DBLOCKS ; sort_merge: -DMERGE ; sort_finish: -DFINISH
 // variants: sort_put: -DPUT
 // variants: sort_short_wide: -DWIDE -DSHORT ; sort_blocks_wide: -DWIDE -DBLOCKS ; sort_merge_wide: -DWIDE -DMERGE

@@ -1,5 +1,5 @@
-// strided_copy: the elements of a tensor with any number of dimensions, row-major: what has more dimensions, merged as
-// far as they go, than common/index.glsl walks is copied by it first.
+// strided_copy: copies a tensor with any number of dimensions in row-major order.  Tensors that have more dimensions
+// after merging than common/index.glsl supports are first copied by this kernel.
 //   y         contiguous
 //   sizes, strides  of `rank` dimensions, outermost first
 //   groups    ceil(count / 256); an invocation writes 4 elements = whole words
@@ -18,7 +18,7 @@ INT(count) INT(rank)
 LIST(sizes) LIST(strides)
 END_RECORD
 
-// where element i of y stands in x
+// Returns the offset in x of element i of y.
 uint place(uint i, uint rank)
 {
     int sum = 0;
@@ -39,7 +39,7 @@ void main()
 #ifdef WIDE
     for (uint i = first; i < min(first + 4u, count); ++i) Cells(y.address).v[i] = Cells(x.address).v[place(i, rank)];
 #else
-    // The first element of a narrow dtype may stand inside a word.
+    // The first element of a narrow dtype may begin inside of a word.
     const uint inside = x.address.x & 3u;
     Words from = Words(uvec2(x.address.x & ~3u, x.address.y)), to = Words(y.address);
     uint word = 0u;

@@ -1,5 +1,6 @@
 #version 460
-// Sums of f32 or f64; i64 sums of i64 or i32, which wrap.  common/reduce.glsl has all but the operation.
+// Sums of f32 or f64; i64 sums of i64 or i32, which wrap around.  This file defines the operation of
+// common/reduce.glsl.
 // variants: sum: ; sum_rows: -DROWS ; sum_rows_texel: -DROWS -DTEXELS
 // variants: sum_columns: -DCOLUMNS ; sum_columns_texel: -DCOLUMNS -DTEXELS ; sum_partials: -DPARTIALS
 // variants: sum_f64: -DDOUBLE ; sum_partials_f64: -DDOUBLE -DPARTIALS

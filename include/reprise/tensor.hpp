@@ -1,4 +1,4 @@
-// Tensor: a handle to a node of an immutable graph.  Calling an op checks shapes and dtypes at once and adds
+// Tensor: a handle to a node of an immutable graph.  Calling an op checks shapes and dtypes immediately and adds
 // a node to the graph; nothing is computed until a value is read, eval() is called, or many ops are pending.
 #pragma once
 #include <concepts>
@@ -60,7 +60,7 @@ public:
 
 // How a backward pass runs.
 struct BackwardOptions {
-    bool retain_graph = false; // keeps the graph, so that another backward pass can go through it
+    bool retain_graph = false; // retains the graph, so that another backward pass can use it
     bool create_graph = false; // gradients can be differentiated again; implies retain_graph
 };
 
@@ -108,7 +108,7 @@ public:
     bool is_cuda() const { return device().is_cuda(); }     // whether it is on an NVIDIA GPU through CUDA
     // Whether contiguous() returns the tensor itself: row-major without gaps, as PyTorch would have it.
     bool is_contiguous() const;
-    // The dtype and the device, for new tensors that are alike: zeros({3}, x.options().dtype(kLong)).
+    // The dtype and the device, for new tensors of the same kind: zeros({3}, x.options().dtype(kLong)).
     TensorOptions options() const { return CreationOptions{.dtype = dtype(), .device = device()}; }
 
     // -- autograd (PyTorch's rules) --
@@ -149,8 +149,8 @@ public:
     Tensor data() const { return detach(); } // detach(), by PyTorch's older name
     // detach() of this tensor and all copies of its handle: no gradient flows from it any more.
     Tensor& detach_();
-    // A new handle to the present value, at the same place of the graph: assignments to one of the two do not
-    // change the other, and gradients flow as through this tensor.
+    // A new handle to the present value, at the same position in the graph: assignments to one of the two do
+    // not change the other, and gradients flow as through this tensor.
     Tensor snapshot() const;
     // A tensor with the same value that later in-place changes of this one do not reach.  Gradients flow
     // through it.  Copies no memory.
@@ -164,11 +164,11 @@ public:
     bool retains_grad() const; // whether retain_grad() was called on this tensor; false for a leaf
     // Calls `hook` with the gradient of this tensor, once it is complete, in each backward pass; hooks run in
     // the order of registration.  A returned tensor, of the same shape and dtype, replaces the gradient; an
-    // undefined one keeps it.  In record() the hook runs once, while recording, and not at the program's
-    // calls.  A leaf keeps its hooks; those of other tensors go with the graph that a backward pass
-    // releases.  Error(state) where no gradient is required; Error(argument) for a null function.
+    // undefined one leaves it unchanged.  In record() the hook runs once, while recording, and not at the
+    // program's calls.  A leaf retains its hooks; those of other tensors are removed when a backward pass
+    // releases the graph.  Error(state) where no gradient is required; Error(argument) for a null function.
     HookHandle register_hook(std::function<Tensor(const Tensor&)> hook) const;
-    // The same for a hook that returns nothing and so keeps the gradient.
+    // The same for a hook that returns nothing and leaves the gradient unchanged.
     template <class Hook>
     requires std::is_void_v<std::invoke_result_t<Hook&, const Tensor&>> HookHandle register_hook(Hook hook)
     const;                                     // hooks.hpp
@@ -183,7 +183,8 @@ public:
     // for another number of elements; argument where an integer type T cannot hold the value; state while it
     // is being recorded.
     template <class T> T item() const { return item().template to<T>(); }
-    // The same as a number whose kind follows from the dtype: it converts to double, and has toFloat(), toLong(), to<T>().
+    // The same as a number whose kind follows from the dtype: it converts to double, and has toFloat(), toLong(),
+    // to<T>().
     Scalar item() const;
     // A copy of the elements to read by their indices: auto a = x.accessor<float, 2>(); a[1][0].  T as for to_vector().
     // Error(shape) unless the tensor has N dimensions.
@@ -208,10 +209,10 @@ public:
         read_all(out.data(), out.size() * sizeof(T), DTypeOf<T>::value);
         return out;
     }
-    // Gives this tensor, and all copies of its handle, another value of the same shape, dtype and device,
-    // else Error(shape, dtype, device).  Results that were computed before keep the old value.  A leaf that
-    // requires a gradient stays one.  In record() the tensor becomes state of the program, which each call
-    // updates.
+    // Assigns another value to this tensor and all copies of its handle, of the same shape, dtype and device,
+    // else Error(shape, dtype, device).  Earlier results, computed from the old value, do not change.  A leaf
+    // that requires a gradient remains one.  In record() the tensor becomes state of the program, which each
+    // call updates.
     void assign(const Tensor& value);
 
     // -- in place --
@@ -220,7 +221,7 @@ public:
     // to its dtype.  Errors: shape where the result has another shape; dtype for a floating result in a
     // tensor of integers; state for a leaf that requires a gradient, except under no_grad.
     //
-    // Views write into the tensor that they look at, while it exists, as in PyTorch: x[...] and x.index({...})
+    // Views write into their base tensor, while it exists, as in PyTorch: x[...] and x.index({...})
     // without index tensors and masks, select(), narrow(), slice(), split(), unbind(), diagonal(), transpose(),
     // permute(), view(), squeeze(), detach() and the like.  Error(state) where that tensor would not see the
     // change: for expand(), for a reshape() that may have to copy, and for views made in several steps where a
@@ -258,16 +259,16 @@ public:
 
     // -- parts --
     // PyTorch's indexing: a view, or a copy where index tensors or masks are among the indices.  Index
-    // tensors broadcast to one another; the dimensions that they give stand in the place of the first of
-    // them, or in front where another index lies between them.  An index in a tensor that is out of range
+    // tensors broadcast to one another; the dimensions that they give are at the position of the first of
+    // them, or in front if another index is between them.  An index in a tensor that is out of range
     // gives NaN (0 for integers).  Masks are read on the host: Error(state) while recording.  Error(argument)
     // for a number that is out of range, and for more indices than dimensions.
     Tensor index(const std::vector<indexing::TensorIndex>&) const;
     Tensor operator[](const indexing::TensorIndex&) const; // x[i] is x.index({i})
-    // Writes `value` in place where index() reads.  The value is broadcast to the shape of index()'s result
-    // and converted to this dtype.  With `accumulate` it is added, and equal indices add up; else the last of
-    // equal indices counts.  Indices in tensors that are out of range write nothing.  Errors as for index()
-    // and +=.
+    // Writes `value` in place to the elements that index() reads.  The value is broadcast to the shape of
+    // index()'s result and converted to this dtype.  With `accumulate` it is added, and equal indices add up;
+    // else the value of the last of equal indices is stored.  Indices in tensors that are out of range write
+    // nothing.  Errors as for index() and +=.
     Tensor& index_put_(const std::vector<indexing::TensorIndex>&, const Tensor& value,
                        bool accumulate = false);
     // The same with a number.
@@ -282,8 +283,8 @@ public:
     Tensor t() const;
     // The elements converted to a dtype; this tensor where it has that dtype.
     Tensor to(DType) const;
-    // As libtorch's: `non_blocking` has no effect, as nothing waits here; with `copy` the result is another tensor, which
-    // later in-place changes of this one do not reach.
+    // As libtorch's: `non_blocking` has no effect, as nothing waits here; with `copy` the result is another tensor,
+    // which later in-place changes of this one do not reach.
     Tensor to(DType dtype, bool non_blocking, bool copy = false) const;
     Tensor toType(DType dtype) const { return to(dtype); } // as to(dtype)
     // The elements on another device, or this tensor where it is there already.  Waits for the values and
@@ -359,9 +360,9 @@ public:
     // This tensor where the condition is true or not 0, else `other`.
     Tensor where(const Tensor& condition, const Tensor& other) const;
     Tensor where(const Tensor& condition, double other) const; // the same with a number
-    // Windows of `size` elements along dim, one every `step` elements, as a last dimension; a copy that refuses
-    // to be written into while this tensor exists.  Error(argument) for a size below 0 or a step below 1;
-    // Error(shape) for a size above the dimension's.
+    // Windows of `size` elements along dim, one every `step` elements, as a last dimension; a copy, and writing
+    // into it throws Error(state) while this tensor exists.  Error(argument) for a size below 0 or a step below
+    // 1; Error(shape) for a size above the dimension's.
     Tensor unfold(std::int64_t dim, const Dim& size, std::int64_t step) const;
     Tensor T() const;         // all dimensions in reverse order; a view
     Tensor mT() const;        // the last two dimensions swapped; a view.  Error(shape) for fewer than 2
@@ -393,10 +394,10 @@ public:
     const std::shared_ptr<graph::Cell>& cell() const { return cell_; }
 
 private:
-    std::size_t elements_to_read() const; // evaluates: what the device can't hold fails there
+    std::size_t elements_to_read() const; // evaluates; throws if the device lacks memory
     [[noreturn]] void fail_to_hold() const;
     template <class T>
-    void make_room(std::vector<T>& out) const // of a view, which takes no memory of the device
+    void make_room(std::vector<T>& out) const // may fail for a view, which needs no device memory
     {
         const std::size_t count = elements_to_read();
         try {
@@ -408,7 +409,7 @@ private:
         }
     }
     void read_all(void* to, std::size_t bytes, DType) const;
-    // Gives this tensor the value in place.  With `into_indexed` a copy that x[mask] gave is written into x, too.
+    // Writes the value in place.  With `into_indexed` a copy returned by x[mask] is written into x, too.
     Tensor& write(const char* op, const Tensor& value, bool into_indexed = false);
     Tensor& replace_by_view(const char* op, const Tensor& view);
     static void write_back(const char* op, graph::ViewLink&, const Tensor& value);
@@ -417,7 +418,7 @@ private:
 // to_vector() for bools.
 template <> std::vector<bool> Tensor::to_vector<bool>() const;
 
-// The tensor as PyTorch prints it: aligned numbers with 4 digits, or as many as integers have; above 1000
+// The tensor as PyTorch prints it: aligned numbers with 4 digits, integers with all digits; above 1000
 // elements the first and last three of each dimension; then the dtype unless it is f32, i64 or bool, the
 // device unless it is the default one, and the gradient's state.  Waits for the values.  Of a tensor that is
 // being recorded: its type and op.
@@ -426,12 +427,12 @@ std::ostream& operator<<(std::ostream&, const Tensor&); // prints to_string()
 std::ostream& operator<<(std::ostream&, const Device&); // prints the device's name
 std::ostream& operator<<(std::ostream&, const Shape&);  // prints "[2, 3]"
 
-// Starts the computation of several tensors together, without waiting.  What they share is computed once and
-// not kept for later evaluations.  Tensors of different devices are computed one device at a time.
+// Starts the computation of several tensors together, without waiting.  Shared values are computed once and
+// not stored for later evaluations.  Tensors of different devices are computed one device at a time.
 // Error(state) for a tensor that is being recorded.
 void eval(const std::vector<Tensor>&);
 
-// What mutable_grad() returns: the gradient of a tensor, which assignments and reset() change.
+// The result of mutable_grad(): the gradient of a tensor, which assignments and reset() change.
 class MutableGrad : public Tensor {
 public:
     explicit MutableGrad(Tensor owner);        // the gradient of this tensor

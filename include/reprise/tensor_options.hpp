@@ -1,4 +1,4 @@
-// The options of new tensors: the dtype, the device, and whether a gradient is required.
+// The options of a new tensor: its dtype, its device, and whether it requires a gradient.
 #pragma once
 #include <concepts>
 #include <iosfwd>
@@ -20,7 +20,7 @@ struct CreationOptions {
 };
 std::ostream& operator<<(std::ostream&, const CreationOptions&); // prints "f32, vulkan:0"
 
-// The same options in libtorch's form: TensorOptions().dtype(kHalf).requires_grad(true).
+// The same options as libtorch writes them: TensorOptions().dtype(kHalf).requires_grad(true).
 class TensorOptions : public CreationOptions {
 public:
     TensorOptions() = default;                                                      // all defaults
@@ -28,23 +28,23 @@ public:
     TensorOptions(DType dtype) { CreationOptions::dtype = dtype; }                  // this dtype
     TensorOptions(const Device& device) { CreationOptions::device = device; }       // this device
     TensorOptions(DeviceType device) : TensorOptions(Device(device)) {} // the first device of this type
-    // Returns these options with another dtype.
+    // The same options with another dtype.
     TensorOptions dtype(DType dtype) const
     {
         TensorOptions changed = *this;
         changed.CreationOptions::dtype = dtype;
         return changed;
     }
-    // Returns these options with another device.
+    // The same options with another device.
     TensorOptions device(const Device& device) const
     {
         TensorOptions changed = *this;
         changed.CreationOptions::device = device;
         return changed;
     }
-    // Returns these options with the device of a type and an index.
+    // The same options with the device of a type and an index.
     TensorOptions device(DeviceType type, int index) const { return device(Device(type, index)); }
-    // Returns these options for a tensor that requires a gradient, or does not.
+    // The same options for a tensor that requires a gradient, or does not.
     TensorOptions requires_grad(bool on) const
     {
         TensorOptions changed = *this;
@@ -56,16 +56,15 @@ public:
     bool requires_grad() const { return CreationOptions::requires_grad; } // whether a gradient is required
 };
 
-// Functions that create options: dtype(kLong).requires_grad(true).  The namespace separates them from other functions
-// of the library.
+// Functions that begin a chain of options: dtype(kLong).requires_grad(true).  They have a separate inline namespace.
 inline namespace option_builders {
 inline TensorOptions dtype(DType dtype) { return dtype; }            // options with this dtype
 inline TensorOptions device(const Device& device) { return device; } // options with this device
-// Returns options of a tensor that requires a gradient, or does not.
+// Options of a tensor that requires a gradient, or does not.
 inline TensorOptions requires_grad(bool on = true) { return TensorOptions().requires_grad(on); }
 } // namespace option_builders
 
-// The types that functions which create tensors accept in place of options: a dtype, a device, or a type of devices.
+// The types accepted in place of options by functions that create tensors: a dtype, a device, or a type of devices.
 template <class T>
 concept OneOption = std::same_as<T, DType> || std::same_as<T, Device> || std::same_as<T, DeviceType>;
 

@@ -1,24 +1,24 @@
-// The launch ABI (docs/architecture/replay.md): a kernel gets one pointer to its record.
+// The launch ABI (docs/architecture/replay.md): the only argument of a kernel is a pointer to its record.
 //
 //   record = Operand[OPERANDS]  16 bytes each: device address, texel index in the slab, bytes/16
 //            float[FLOATS]      scalars; with DOUBLE double[FLOATS]
-//            int[]              sizes, strides, ...: counted by the kernel's own comment
+//            int[]              sizes, strides, ...: listed in the comment of the kernel
 //
-// A shader names the parts of its record in a block, which defines `record`:
+// A shader declares the members of its record in a block, which defines `record`:
 //
 //   RECORD(flip)
 //   INPUT(x) OUTPUT(y)            operands that are read or written; UPDATE(p): both
 //   FLOAT(eps)
 //   INT(outer) INT(inner)
-//   MEMBER(Windows, windows)      a structure of ints that several kernels have, of shaders/common/*.glsl
+//   MEMBER(Windows, windows)      a structure of ints that several kernels use, from shaders/common/*.glsl
 //   LIST(sizes) LIST(strides)     lists of ints, one after the other in record.lists
 //   END_RECORD
 //
-// The build makes structures of the block for the host (cmake/RepriseRecords.cmake): reprise::ops::records::flip, which is
-// filled to launch it, and reprise::device::records::flip, which a device reads.  Without a block the including file
-// defines OPERANDS and FLOATS (may be 0), and reads record.operand[i], record.f[i] and record.n[i].
+// The build generates structures for the host from the block (cmake/RepriseRecords.cmake): reprise::ops::records::flip,
+// which ops fill to launch the kernel, and reprise::device::records::flip, which a device reads.  Without a block the
+// including file defines OPERANDS and FLOATS (may be 0), and reads record.operand[i], record.f[i] and record.n[i].
 // A shader that uses the slab's views defines SLAB.
-// Read the record into locals at the top of main: a read inside a branch costs a load a lane on lavapipe.
+// Read the record into locals at the top of main: a read inside a branch costs one load per lane on lavapipe.
 #ifndef COMMON_ABI
 #define COMMON_ABI
 #extension GL_EXT_buffer_reference : require
@@ -31,7 +31,7 @@ layout(buffer_reference, std430, buffer_reference_align = 4) buffer Words { uint
 layout(buffer_reference, std430, buffer_reference_align = 8) buffer Longs { uvec2 v[]; };
 layout(buffer_reference, std430, buffer_reference_align = 16) buffer Vec4s { vec4 v[]; };
 
-// What a kernel computes in; with DOUBLE for f64, and the record's floats have 64 bits.
+// The type in which a kernel computes.  With DOUBLE it is f64, and the record's floats have 64 bits.
 #ifdef DOUBLE
 #define REAL double
 #define REAL4 dvec4
@@ -41,7 +41,7 @@ layout(buffer_reference, std430, buffer_reference_align = 8) buffer Reals { doub
 #define REAL4 vec4
 #define Reals Floats
 #endif
-// Elements that are only copied; with WIDE any of 64 bits.
+// The type of elements that are only copied; with WIDE of any dtype of 64 bits.
 #if defined(WIDE)
 #define CELL uvec2
 #define Cells Longs
@@ -55,8 +55,8 @@ layout(buffer_reference, std430, buffer_reference_align = 8) buffer Reals { doub
 
 struct Operand {
     uvec2 address;
-    uint texel; // first texel of the tensor in the slab, in units of 16 bytes; meaningless beyond the slab
-    uint units; // of 16 bytes
+    uint texel; // first texel of the tensor in the slab, in units of 16 bytes; meaningless outside of the slab
+    uint units; // size in units of 16 bytes
 };
 #ifdef OPERANDS
 layout(buffer_reference, std430, buffer_reference_align = 16) readonly buffer Record {
@@ -66,7 +66,7 @@ layout(buffer_reference, std430, buffer_reference_align = 16) readonly buffer Re
 #endif
     int n[];
 };
-#ifdef ADDRESS_OF_RECORD // as an address, for kernels that lay it out themselves
+#ifdef ADDRESS_OF_RECORD // as an address, for kernels that define their own layout
 layout(push_constant) uniform Push { uvec2 record; };
 #else
 layout(push_constant) uniform Push { Record record; };
@@ -90,6 +90,7 @@ layout(set = 0, binding = 1) buffer Window { vec4 v[]; } slab_window[16];      /
 #define IN_WINDOW(texel) ((texel) & 0x7FFFFFu)
 #endif
 
-// The flat group number; the host folds the count into x and y (65,535 an axis) and kernels guard the surplus.
+// Returns the flat workgroup index.  The host splits the count into x and y (at most 65,535 each), and kernels return
+// early in the excess workgroups.
 uint flat_group() { return gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x; }
 #endif

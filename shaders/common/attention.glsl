@@ -1,10 +1,10 @@
-// What the kernels of attention without a matrix of weights share: each makes one row a lane and goes through the rows
-// of the other side, four at a time, which all lanes of a workgroup read alike.
+// Shared by the attention kernels that store no matrix of weights.  Each lane computes one row and iterates over the
+// rows of the other side, four at a time; all lanes of a workgroup read the same ones.
 //
-// `kept_scale` multiplies what dropout keeps.  A mask's rows are queries, its columns keys.
+// `kept_scale` multiplies the weights that dropout retains.  A mask has queries as rows and keys as columns.
 //
-// The scores of a row are added up by feature: feature e goes to accumulator e % 4, in order, and these are added
-// (0 + 1) + (2 + 3).  Rows of the other side are taken in order, sums of four at a time (0 + 1) + (2 + 3).
+// The score of a row is summed over features: feature e is added to accumulator e % 4, in order, and the accumulators
+// are added (0 + 1) + (2 + 3).  Rows of the other side are processed in order, four sums at a time (0 + 1) + (2 + 3).
 #include "common/index.glsl"
 
 layout(local_size_x = 64) in;
@@ -15,7 +15,7 @@ struct AttentionSizes {
     int key_heads;
     int features; // of a query and of a key
     int value_features;
-    int all_heads; // of all batches, of what has a row a lane
+    int all_heads; // of all batches, of the side with one row per lane
 };
 struct Strides {
     int batch, head, row, column;
@@ -26,16 +26,16 @@ struct RowStrides {
 #define UVEC4(s) uvec4(s.batch, s.head, s.row, s.column)
 #define UVEC3(s) uvec3(s.batch, s.head, s.row)
 
-layout(constant_id = 0) const uint E4 = 1;      // fours of features of a query and of a key, zeros behind them
+layout(constant_id = 0) const uint E4 = 1;      // groups of four features of a query and of a key, padded with zeros
 layout(constant_id = 1) const uint F4 = 1;      // of a value
-#ifndef MOST_FOURS // where constants are no constants to a compiler: what both may be
+#ifndef MOST_FOURS // upper bound of both, for compilers that do not see specialization constants as constants
 #define ROOM_E4 E4
 #define ROOM_F4 F4
 #else
 #define ROOM_E4 MOST_FOURS
 #define ROOM_F4 MOST_FOURS
 #endif
-layout(constant_id = 2) const uint CAUSAL = 0;  // key s counts for queries t >= s
+layout(constant_id = 2) const uint CAUSAL = 0;  // key s takes part for queries t >= s
 layout(constant_id = 3) const uint MASK = 0;    // 1: truth (i32), 2: numbers
 layout(constant_id = 4) const uint DROPOUT = 0;
 
@@ -45,7 +45,7 @@ layout(constant_id = 4) const uint DROPOUT = 0;
 #define ROW(from, at) Vec4s((from).address).v[at]
 #endif
 
-// Elements e to e + 3 of a row of n; 0 behind it.
+// Returns elements e to e + 3 of a row of n elements; 0 after its end.
 vec4 own4(Floats from, uint at, uint stride, uint e, uint n)
 {
     vec4 v = vec4(0.0);

@@ -1,14 +1,14 @@
-// Reductions over a channel of x [N, C, image].  Its n = N * image elements count row-major.  TEXELS loads
-// four neighbours through the slab's view: image is a multiple of 4 then.
+// Reductions over a channel of x [N, C, image], whose n = N * image elements are counted in row-major order.  With
+// TEXELS four neighbours are loaded through the slab's view; image is a multiple of 4 then.
 //
 // Numeric class, a pure function of n, in every variant:
-//   chunk     32 consecutive elements as 8 fours, with zeros beyond n.  The fours are added
+//   chunk     32 consecutive elements as 8 groups of four, padded with zeros.  The groups are added
 //             ((0 + 1) + (2 + 3)) + ((4 + 5) + (6 + 7)), then the four sums (0 + 1) + (2 + 3).
 //   block     8 chunks
-//   partial   p of P = min(ceil(n / 256), 1024) takes the chunks of blocks p, p + P, p + 2P, ... in order
-//   result    takes the partials in order
+//   partial   p of P = min(ceil(n / 256), 1024) adds the chunks of blocks p, p + P, p + 2P, ... in order
+//   result    adds the partials in order
 //
-// The arithmetic stands in macros, not in loops: the loop unroller of spirv-opt drops NoContraction.
+// The arithmetic is written as macros, not as loops: the loop unroller of spirv-opt drops NoContraction.
 #include "common/index.glsl"
 
 layout(local_size_x = 64) in;
@@ -18,10 +18,10 @@ const uint CHUNK = 32u, BLOCK = 256u;
 #define TREE(v) (((v##0 + v##1) + (v##2 + v##3)) + ((v##4 + v##5) + (v##6 + v##7)))
 #define LANES(v) ((v.x + v.y) + (v.z + v.w))
 
-// A position among the elements of a channel; with TEXELS all count texels.
+// A position among the elements of a channel; with TEXELS all members count texels.
 struct Walk {
     uint at, i;       // in the tensor, in the image
-    uint image, skip; // elements of the image, and from its end to the channel's next one
+    uint image, skip; // elements of an image, and between two images of the channel
 };
 Walk walk_from(uint element, uint channel, uint channels, uint image)
 {
@@ -48,7 +48,7 @@ void next_four(inout Walk w)
     for (uint j = 0u; j < 4u; ++j) advance(w);
 #endif
 }
-// The four elements at w; 0 for those from `left` on.
+// Returns the four elements at w; 0 for those from `left` on.
 vec4 four(Operand from, Walk w, int left)
 {
 #ifdef TEXELS
@@ -64,8 +64,8 @@ vec4 four(Operand from, Walk w, int left)
 #endif
 }
 
-// What an invocation makes of partials: neighbours take neighbouring partials, or channels where these lie
-// side by side.
+// The partial that an invocation computes: neighbouring invocations compute neighbouring partials, or neighbouring
+// channels if these are adjacent in memory (image == 1).
 struct Share {
     uint channel, partial;
 };

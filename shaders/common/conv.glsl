@@ -1,6 +1,6 @@
-// What the convolution's texel kernels share.
+// Shared by the texel kernels of convolutions.
 
-// four neighbours of `low` and `high`, from element `by` (0 to 3) of low on
+// Returns four neighbouring elements of `low` and `high`, starting at element `by` (0 to 3) of low.
 vec4 shifted(vec4 low, vec4 high, uint by)
 {
     const bool two = (by & 2u) != 0u, one = (by & 1u) != 0u;
@@ -9,12 +9,12 @@ vec4 shifted(vec4 low, vec4 high, uint by)
     return vec4(one ? b : a, one ? c : b, one ? d : c, one ? e : d);
 }
 
-// Four neighbours of a flat plane of rows of `width` (at least 4): their rows and columns.
+// The rows and columns of four neighbouring elements of a flat plane with rows of `width` (at least 4).
 struct Four {
     ivec4 row, column;
 };
 
-// columns of the first one from -padding on: `right` = width - padding ends the row
+// Wraps columns, which start at -padding, to the next row; `right` = width - padding is the end of a row.
 void wrap(inout Four f, int right, int width)
 {
     const bvec4 over = greaterThanEqual(f.column, ivec4(right));

@@ -1,10 +1,10 @@
-// Windows that are read where they lie, for CPUs with subgroups of 8 lanes: a lane has 4 neighbouring pixels
-// of the output, counted row-major through an image, and its neighbours' by shuffles.  Windows are 3 x 3 with
-// a padding of 1, or with POINT 1 x 1.  TEXELS loads through the slab's view, else by address.
+// Direct convolution (without im2col), for CPUs with subgroups of 8 lanes: a lane computes 4 neighbouring pixels of the
+// output, counted row-major through an image, and gets its neighbours' pixels by shuffles.  Windows are 3 x 3 with a
+// padding of 1, or with POINT 1 x 1.  With TEXELS loads go through the slab's view, else by address.
 //
-// constants  0: EDGES, where 32 is no multiple of the output's width: a subgroup's pixels may end in a row
-//            1: STRIDE, 1 or 2; with 2 the image is twice as wide as the output and that is a multiple of 4
-//            2: REST = width % 4, of windows of 3 x 3; where it is not 0 the width is at least 4
+// constants  0: EDGES, if 32 is no multiple of the output's width: a subgroup's pixels may end inside of a row
+//            1: STRIDE, 1 or 2; with 2 the image is twice as wide as the output, whose width is a multiple of 4
+//            2: REST = width % 4, for windows of 3 x 3; if it is not 0, the width is at least 4
 // An image and an output image have a multiple of 4 pixels.
 #extension GL_KHR_shader_subgroup_basic : require
 #extension GL_KHR_shader_subgroup_shuffle : require
@@ -34,14 +34,14 @@ const int TAPS = 9;
 #define FETCH(operand, at) Vec4s(operand.address).v[at]
 #endif
 
-// Where a lane's pixels lie; places and sizes count texels.
+// The positions of a lane's pixels; positions and sizes count texels.
 struct Pixels {
     bool exists;
     uint out_at;       // in an output image
-    int row_at[3];     // in an input image: of the first pixel's windows, the middle column, by ky
-    bvec4 mask[9];     // by tap: whether it lies in the image; with REST of 0 for all four by its first
-    bool first, last;  // with REST of 0: of their row, so that there is no neighbour
-    int end;           // of all that may be loaded
+    int row_at[3];     // in an input image, by ky: the middle column of the first pixel's window
+    bvec4 mask[9];     // by tap: whether it lies in the image; with REST of 0 only at the first tap of a row
+    bool first, last;  // with REST of 0: whether the pixels begin or end their row, so that there is no neighbour
+    int end;           // end of the range that may be loaded
 };
 Pixels pixels_of(uint tile, uint height, uint width, uint out_height, uint out_width)
 {
@@ -83,7 +83,7 @@ Pixels pixels_of(uint tile, uint height, uint width, uint out_height, uint out_w
     return p;
 }
 
-// What the taps of one row of the windows read, zeros outside; `present`: the channel exists.
+// The elements that the taps of one row of the windows read, zeros outside; `present`: whether the channel exists.
 struct Taps {
     vec4 at[3];
 };
@@ -102,14 +102,14 @@ Taps taps_of(Operand x, int image_at, Pixels p, int ky, bool present)
 #ifdef TEXELS
 #define FETCH_NEAR(x, at) FETCH(x, at)
 #else
-#define FETCH_NEAR(x, at) FETCH(x, clamp(at, 0, p.end - 1)) // what lies outside is masked
+#define FETCH_NEAR(x, at) FETCH(x, clamp(at, 0, p.end - 1)) // elements outside are masked
 #endif
 Taps taps_of(Operand x, int image_at, Pixels p, int ky, bool present)
 {
     const uint lane = gl_SubgroupInvocationID;
     const uint before = (lane + 7u) & 7u, after = (lane + 1u) & 7u;
     const int at = image_at + p.row_at[ky];
-    const uint rest = (uint(ky) + 3u) * REST % 4u; // of the middle column's first pixel in its texel
+    const uint rest = (uint(ky) + 3u) * REST % 4u; // position of the middle column's first pixel in its texel
     Taps t;
     if (STRIDE == 2u) {
         const bvec4 mask = bvec4(present && p.mask[ky * 3].x);
@@ -123,7 +123,7 @@ Taps taps_of(Operand x, int image_at, Pixels p, int ky, bool present)
         t.at[1] = vec4(v.xz, w.xz);
         t.at[2] = vec4(v.yw, w.yw);
     } else if (REST == 0u) {
-        // Pixels of one row are inside or outside together, so that a neighbour's are right as they are.
+        // Pixels of one row are all inside or all outside, so that the neighbours' values are masked correctly.
         const bvec4 mask = bvec4(present && p.mask[ky * 3].x);
         const vec4 v = mix(vec4(0.0), FETCH(x, at), mask);
         float left = subgroupShuffle(v.w, before), right = subgroupShuffle(v.x, after);

@@ -1,5 +1,5 @@
-// Element types in memory.  Narrow types are narrow: f16, bf16 and i16 two in a word, bool, i8 and u8 four.  Values
-// are loaded as bits, then read as float, int or bool; loads and stores convert, any dtype into any other:
+// Element types in memory.  Narrow types are packed: f16, bf16 and i16 two in a word, bool, i8 and u8 four.  Values are
+// loaded as bits, then interpreted as float, int or bool; loads and stores convert any dtype into any other:
 //   float -> f16, bf16   to nearest even          float -> i32   toward zero, saturating, NaN gives 0
 //   integers -> float    to nearest                float, int -> i16, i8, u8   by i32, the low bits
 //   bool -> number       0 or 1                   number -> bool  not zero; NaN is true
@@ -7,7 +7,7 @@
 #ifndef COMMON_DTYPES
 #define COMMON_DTYPES
 
-// reprise::DType; i64 and f64 have kernels of their own
+// reprise::DType; i64 and f64 have separate kernels
 const uint DTYPE_F32 = 0, DTYPE_F16 = 1, DTYPE_BF16 = 2, DTYPE_F64 = 3, DTYPE_I32 = 4, DTYPE_I64 = 5,
            DTYPE_I16 = 6, DTYPE_I8 = 7, DTYPE_U8 = 8, DTYPE_BOOL = 9;
 
@@ -15,7 +15,7 @@ bool is_word(uint dtype) { return dtype == DTYPE_F32 || dtype == DTYPE_I32; }
 bool is_half(uint dtype) { return dtype == DTYPE_F16 || dtype == DTYPE_BF16; }
 bool is_two_bytes(uint dtype) { return is_half(dtype) || dtype == DTYPE_I16; }
 
-// of an integer
+// Sign-extends the bits of an integer.
 int extended(uint b, uint dtype)
 {
     int v = int(b);
@@ -68,7 +68,7 @@ uint bits_of(int v, uint dtype)
 }
 uint bits_of(bool v, uint dtype) { return bits_of(int(v), dtype); }
 
-// Four at once, in loops where a copy for each element would make every kernel long.
+// Conversions of four elements, by loops where unrolled code would make every kernel long.
 vec4 floats_of(uvec4 b, uint dtype)
 {
     vec4 v;
@@ -107,7 +107,7 @@ uvec4 bits_of(bvec4 v, uint dtype)
     return uvec4(v) * (dtype == DTYPE_F32 ? 0x3F800000u : (is_half(dtype) ? half_one : 1u));
 }
 
-// element e of a tensor whose first element may stand inside a word
+// Loads element e of a tensor, whose first element may begin inside of a word.
 uint load_bits(uvec2 address, uint dtype, uint e)
 {
     uint inside = address.x & 3u;
@@ -124,7 +124,7 @@ uint load_bits(uvec2 address, uint dtype, uint e)
     }
     return bits;
 }
-// A group is 4 neighbouring elements at a multiple of 4 of a tensor that starts 16-byte aligned: whole words.
+// A group is 4 neighbouring elements at a multiple of 4, in a tensor that starts 16-byte aligned: whole words.
 uvec4 load4_bits(uvec2 address, uint dtype, uint group)
 {
     uvec4 bits;

@@ -1,6 +1,6 @@
-// Elements of an operand as bits: a group is 4 neighbours at a multiple of 4 of a tensor that starts 16-byte aligned.
-// With SLAB the including file defines PATH: 0 loads and stores by address, 1 goes through the slab's views where an
-// element has 4 bytes.  Needs abi.glsl, dtypes.glsl.
+// Loads and stores elements of an operand as bits.  A group is 4 neighbouring elements at a multiple of 4, in a tensor
+// that starts 16-byte aligned.  With SLAB the including file defines PATH: 0 loads and stores by address, 1 uses the
+// slab's views if elements have 4 bytes.  Needs abi.glsl, dtypes.glsl.
 #ifndef COMMON_ELEMENTS
 #define COMMON_ELEMENTS
 #ifdef SLAB
@@ -22,7 +22,7 @@ uint load_element(Operand o, uint dtype, uint e)
     uint bits;
 #ifdef SLAB
     if (by_views(dtype)) {
-        e += (o.address.x >> 2) & 3u; // a view may start inside a texel
+        e += (o.address.x >> 2) & 3u; // a view may begin inside of a texel
         uvec4 texel = floatBitsToUint(texelFetch(slab, int(o.texel + (e >> 2))));
         uvec2 half_texel = (e & 2u) != 0u ? texel.zw : texel.xy;
         bits = (e & 1u) != 0u ? half_texel.y : half_texel.x;

@@ -1,14 +1,13 @@
-// What the GEMM kernels share: C[b] = A[b] * B[b], where A is M x K, B is K x N and C is M x N.
+// Shared by the GEMM kernels: C[b] = A[b] * B[b], where A is M x K, B is K x N and C is M x N.
 //
-// Numeric class, the same bits in every variant on one device.  K is cut in chunks of CHUNK.  A chunk's sum
-// starts at +0 and takes a[k] * b[k] for k ascending: one rounding for the product, one for the sum, no fma.
-// The total starts at +0 and takes the chunks' sums in order.  A sum that starts at +0 is never -0, so
-// adding +0 changes nothing: the total equals one that starts as the first sum, and K may be padded with
-// zeros.
-// A chunk's sum depends on that chunk only: workgroups may share K by whole chunks, write their sums to
-// [chunks][M][N], and a second launch that adds these in order, starting at +0, gives the same bits.
+// Numeric class, the same bits in every variant on one device.  K is divided into chunks of CHUNK.  A chunk's sum
+// starts at +0 and adds a[k] * b[k] for ascending k: one rounding for the product, one for the sum, no fma.  The total
+// starts at +0 and adds the chunks' sums in order.  A sum that starts at +0 is never -0, so adding +0 changes nothing:
+// the total equals one that starts as the first sum, and K may be padded with zeros. A chunk's sum depends on that
+// chunk only (split-K): workgroups may divide K by whole chunks and write their sums to [chunks][M][N]; a second
+// launch that adds these in order, starting at +0, produces the same bits.
 //
-// Repeated arithmetic stands in macros, not in unrolled loops: spirv-opt's unroller drops NoContraction.
+// Repeated arithmetic is written as macros, not as unrolled loops: spirv-opt's unroller drops NoContraction.
 // Needs common/index.glsl.
 const uint CHUNK = 512u;
 
@@ -17,7 +16,7 @@ const uint CHUNK = 512u;
 #define EACH_8(F) EACH_4(F) F(4) F(5) F(6) F(7)
 #define EACH_16(F) EACH_8(F) F(8) F(9) F(10) F(11) F(12) F(13) F(14) F(15)
 
-// A matrix of a batch of batches.
+// The index of a matrix in a batch of batches.
 struct Batch {
     uint outer, inner;
 };
@@ -27,13 +26,13 @@ Batch batch_of(uint batch, uint inners)
     return Batch(outer, batch - outer * inners);
 }
 
-// The part of a batch of matrices that a workgroup makes.
+// The part of a batch of matrices that a workgroup computes.
 struct Tile {
-    uint batch, row, column; // of the tile's first element
+    uint batch, row, column; // of its first element
 };
 
-// Groups run along a row of tiles, then down the rows, then through the batch:
-// batch * ceil(M / rows) * ceil(N / columns) of them.  group: below 2^31
+// Workgroups are numbered along a row of tiles, then down the rows, then through the batch.  There are
+// batch * ceil(M / rows) * ceil(N / columns) of them.  `group` is below 2^31.
 Tile tile_of(uint group, uint M, uint N, uint rows, uint columns)
 {
     const uint across = (N + columns - 1u) / columns;

@@ -1,6 +1,6 @@
-// 64-bit integers as two words, x the low one: as memory holds them.  One text for all devices, whether they have
-// 64-bit integers or not: drivers of GPUs make those of 32-bit instructions, too.  Rules as in ops/vocabulary.inc.
-// Needs abi.glsl.
+// 64-bit integers as two words, x the low one, in the order of memory.  All devices compile this text, whether they
+// have 64-bit integers or not: GPU drivers emulate these by 32-bit instructions, too.  The rules are those of
+// ops/vocabulary.inc.  Needs abi.glsl.
 #ifndef COMMON_I64
 #define COMMON_I64
 #include "common/vocabulary.glsl"
@@ -25,7 +25,7 @@ RP_FN uvec2 rp_mul(uvec2 a, uvec2 b)
 
 RP_FN bool rp_equal(uvec2 a, uvec2 b) { return a.x == b.x && a.y == b.y; }
 RP_FN bool rp_not_equal(uvec2 a, uvec2 b) { return a.x != b.x || a.y != b.y; }
-RP_FN bool rp_below(uvec2 a, uvec2 b) { return a.y < b.y || (a.y == b.y && a.x < b.x); } // without signs
+RP_FN bool rp_below(uvec2 a, uvec2 b) { return a.y < b.y || (a.y == b.y && a.x < b.x); } // unsigned
 RP_FN bool rp_less(uvec2 a, uvec2 b) { return int(a.y) < int(b.y) || (a.y == b.y && a.x < b.x); }
 RP_FN bool rp_greater(uvec2 a, uvec2 b) { return rp_less(b, a); }
 RP_FN bool rp_less_equal(uvec2 a, uvec2 b) { return !rp_less(b, a); }
@@ -41,7 +41,7 @@ RP_FN uvec2 rp_bitwise_and(uvec2 a, uvec2 b) { return a & b; }
 RP_FN uvec2 rp_bitwise_or(uvec2 a, uvec2 b) { return a | b; }
 RP_FN uvec2 rp_bitwise_xor(uvec2 a, uvec2 b) { return a ^ b; }
 RP_FN uvec2 rp_bitwise_not(uvec2 a) { return ~a; }
-// by 0 to 63 bits; `>> 1 >> (31 - n)` is by 32 - n bits, and by 32 where n is 0
+// Shift by 0 to 63 bits; `>> 1 >> (31 - n)` shifts by 32 - n bits, also where n is 0.
 RP_FN uvec2 rp_shifted_left(uvec2 a, uint by)
 {
     uint n = by & 31u;
@@ -55,7 +55,7 @@ RP_FN uvec2 rp_shifted_right(uvec2 a, uint by)
     uvec2 v = uvec2((a.x >> n) | (a.y << 1 << (31u - n)), uint(int(a.y) >> n));
     return by < 32u ? v : uvec2(v.y, sign);
 }
-// beyond, all of the bits
+// Shift by any number; outside of 0 to 63 all bits are shifted out.
 RP_FN uvec2 rp_left_shift(uvec2 a, uvec2 b)
 {
     bool within = b.y == 0u && b.x < 64u;
@@ -67,7 +67,7 @@ RP_FN uvec2 rp_right_shift(uvec2 a, uvec2 b)
     return rp_shifted_right(a, within ? b.x : 63u);
 }
 
-// Quotient (x, y) and rest (z, w) without signs, by long division, a bit a step.
+// Returns the unsigned quotient (x, y) and remainder (z, w), by long division with one bit per step.
 RP_FN uvec4 rp_divided(uvec2 a, uvec2 b)
 {
     uvec2 quotient = a, rest = uvec2(0u);
@@ -81,7 +81,7 @@ RP_FN uvec4 rp_divided(uvec2 a, uvec2 b)
     }
     return uvec4(quotient.x, quotient.y, rest.x, rest.y);
 }
-// 0 where b is 0; the least number over -1 is itself
+// These return 0 where b is 0.  The smallest integer divided by -1 is itself.
 RP_FN uvec2 rp_fmod(uvec2 a, uvec2 b)
 {
     uvec4 d = rp_divided(rp_abs(a), rp_abs(b));
@@ -110,7 +110,7 @@ RP_FN uvec2 rp_floor_divide(uvec2 a, uvec2 b)
     return rp_select(other, rp_sub(quotient, uvec2(1u, 0u)), quotient);
 }
 
-// toward zero; out of range the nearest integer, NaN gives 0
+// Converts toward zero; out of range to the nearest integer, NaN to 0.
 RP_FN uvec2 rp_to_i64(float x)
 {
     uint size = rp_bits(x) & 0x7FFFFFFFu;
@@ -123,11 +123,11 @@ RP_FN uvec2 rp_to_i64(float x)
                  : rp_select(negative, rp_neg(v), v);
     return size > 0x7F800000u ? uvec2(0u) : v;
 }
-// To nearest even: the upper 30 or 31 bits and whether there are others below say all that rounding asks.
+// Rounds to nearest even, which needs only the upper 30 or 31 bits and whether any lower bit is set.
 RP_FN RPF rp_to_f32(uvec2 a)
 {
     uvec2 size = rp_abs(a);
-    RPF high = float(int(size.y < 0x7FFFFFFFu ? size.y : 0x7FFFFFFFu)); // rounded up it needs a bit less
+    RPF high = float(int(size.y < 0x7FFFFFFFu ? size.y : 0x7FFFFFFFu)); // if this rounds up, `upper` has a bit less
     uint by = size.y == 0u ? size.x >> 31 : (rp_bits(high) >> 23) - 125u, n = by & 31u;
     uint upper = by < 32u ? (size.x >> n) | (size.y << 1 << (31u - n)) : size.y >> n;
     uint dropped = rp_not_equal(rp_shifted_left(uvec2(upper, 0u), by), size) ? 1u : 0u;
@@ -155,14 +155,14 @@ RP_FN RPD rp_to_f64(uvec2 a)
     return high + low;
 }
 #endif
-// The nearest i32: what is outside of a range of them stays outside.
+// Returns the nearest i32, so that an index out of range stays out of range.
 RP_FN int rp_to_index(uvec2 a)
 {
     bool fits = a.y == (int(a.x) < 0 ? 0xFFFFFFFFu : 0u);
     return fits ? int(a.x) : (rp_is_negative(a) ? -2147483647 - 1 : 2147483647);
 }
 
-// Element e of a tensor of i64 or, with `words`, of i32.
+// Loads element e of a tensor of i64 or, with `words`, of i32.
 uvec2 load_long(uvec2 address, uint words, uint e)
 {
     const bool narrow = words != 0u;

@@ -1,7 +1,7 @@
-// The GLSL reader of ops/philox.inc.  Needs vocabulary.glsl.
+// Compiles ops/philox.inc as GLSL.  Needs vocabulary.glsl.
 #include "ops/philox.inc"
 
-// What a random op draws from.
+// The state from which a random op draws its numbers.
 struct RandomState {
     int seed_low, seed_high, ordinal_low, ordinal_high;
 };

@@ -1,31 +1,30 @@
 // Reductions over any dimensions of a strided tensor.  The including file defines
-//   ELEMENT, VECTOR4      float and vec4, or int and ivec4; with LONG two words here
-//   IDENTITY              of the operation; EMPTY where nothing is reduced, if that is another
+//   ELEMENT, VECTOR4      float and vec4, or int and ivec4; with LONG they are two words, defined here
+//   IDENTITY              of the operation; EMPTY: the result without elements, if it is another
 //   combine(a, b)         on ELEMENT and on VECTOR4
 // and one of these, or none:
 //   ROWS                  4 neighbouring elements of one output lie in a texel (16 bytes)
 //   COLUMNS               the same element of 4 neighbouring outputs lies in a texel
 //   PARTIALS              the second level
-// TEXELS loads and stores through the slab's views, else by address.
+// With TEXELS loads and stores use the slab's views, else addresses.
 //
-// Numeric class, a pure function of n, the number of elements that make one output (counted row-major over
-// the reduced dimensions): the same bits in every variant, for any strides and any placement.
-//   block     256 consecutive elements: element e goes to accumulator e % 8, in order; the 8 are added
+// Numeric class, a pure function of n, the number of elements per output (counted row-major over the reduced
+// dimensions): the same bits in every variant, for any strides and any placement.
+//   block     256 consecutive elements: element e is added to accumulator e % 8, in order; the 8 are added
 //             ((0 + 4) + (1 + 5)) + ((2 + 6) + (3 + 7)).  An accumulator starts as the identity.
-//   partial   c of C = min(ceil(n / 256), 4096) takes blocks c, c + C, c + 2C, ... in order.
-//   output    the partials 16 by 16: sums of 16 in order, of 16 such sums in order, and these in order.
-// An identity changes no bit of what it is combined with, so one partial is its output, and one element its sum.
+//   partial   c of C = min(ceil(n / 256), 4096) adds blocks c, c + C, c + 2C, ... in order.
+//   output    adds the partials 16 by 16: sums of 16 in order, of 16 such sums in order, and these in order.
+// The identity changes no bit of its other operand, so a single partial is the output, and a single element its sum.
 //
 //   operands   x, result: [C][outputs], which is the output where C = 1
-//   ints       n, outputs, C, sizes and strides of the kept dimensions, the same of the reduced ones;
-//              outermost first.  ROWS, COLUMNS: all strides count texels, and so do the innermost size of the
-//              dimensions that share them, and with COLUMNS `outputs`; n counts elements.
+//   ints       n, outputs, C, sizes and strides of the kept dimensions, then of the reduced ones, outermost
+//              first.  ROWS, COLUMNS: all strides count texels, and so do the innermost size of the dimensions
+//              that texels run along and, with COLUMNS, `outputs`; n counts elements.
 //   groups     ceil(outputs * C / 64)
-//   CHAIN: the operands of the chain in place of x
+//   CHAIN:     the operands of the chain in place of x
 //   PARTIALS:  partials [C][outputs], result; outputs, C; groups ceil(outputs / 64)
 //
-// Repeated code stands in macros, not in loops: the loop unroller of spirv-opt drops NoContraction from its
-// copies.
+// Repeated code is written as macros, not as loops: the loop unroller of spirv-opt drops NoContraction from its copies.
 #include "common/index.glsl"
 
 layout(local_size_x = 64) in;
@@ -77,10 +76,10 @@ void main()
 
 #else
 
-layout(constant_id = 0) const uint KEPT = 0;    // dimensions
+layout(constant_id = 0) const uint KEPT = 0;    // number of kept dimensions, those of the outputs
 layout(constant_id = 1) const uint REDUCED = 0;
 layout(constant_id = 2) const uint OUTPUTS_ADJACENT = 0; // neighbouring invocations: 1: outputs, 0: partials
-layout(constant_id = 3) const uint RAGGED = 1;           // n may be no multiple of 8 (ROWS: 32)
+layout(constant_id = 3) const uint RAGGED = 1;           // n may not be a multiple of 8 (ROWS: 32)
 
 // A position in the reduced dimensions.
 struct Walk {
@@ -102,7 +101,7 @@ void advance(inout Walk w, uint size[MAX_RANK], int stride[MAX_RANK])
     }
 }
 
-#ifdef CHAIN // kernels/fused_text.cpp: elements are computed where they are loaded; chain() walks as x does
+#ifdef CHAIN // kernels/fused_text.cpp: chain() computes an element in place of its load, at the same offset
 #define LOAD(at) chain(at)
 #elif defined(TEXELS)
 #define LOAD(at) texelFetch(slab, int(x.texel + (at)))
@@ -147,7 +146,7 @@ void main()
     }
 
 #ifdef ROWS
-    const uint STEP = 4u; // elements of a walk's step
+    const uint STEP = 4u; // elements per step of a walk
 #else
     const uint STEP = 1u;
 #endif
@@ -167,7 +166,7 @@ void main()
     advance(w, size, stride);
 #ifdef ROWS
         VALUE a0 = VALUE(IDENTITY), a1 = a0; // accumulators 0 to 3 and 4 to 7
-#ifdef CHAIN // the same order in less code
+#ifdef CHAIN // the same order with less code
         while (left >= 8u) {
             LOAD_NEXT(0)
             LOAD_NEXT(1)

@@ -1,36 +1,36 @@
-// Rows of elements along one dimension of strided tensors; an invocation makes one row.  Before this file stands the
-// record, whose ints are
+// Rows of elements along one dimension of strided tensors, one invocation per row.  The including file declares the
+// record before it includes this one; its ints are
 //
 //   INT(columns) INT(rows) INT(x_along) INT(y_along) ...
 //   LIST(sizes) LIST(x_strides) LIST(y_strides) ...
 //
 //   along      the operand's stride along the row
-//   lists      of KEPT ints each: of the dimensions beside the row's
-//   TEXELS     loads and stores are through the slab's views; columns is a multiple of 4, strides along the row are 1,
-//              the others count texels
+//   lists      of KEPT ints each, for the dimensions other than the row's
+//   TEXELS     loads and stores use the slab's views; columns is a multiple of 4, strides along the row are 1, the
+//              others count texels
 //   groups     ceil(rows / 64)
 //
-// Numeric class of a row's sum, in every variant: blocks of 256 consecutive elements; in a block element e
-// goes to accumulator e % 4, in order, and these are added (0 + 1) + (2 + 3); the blocks are added in order.
+// Numeric class of a row's sum, in every variant: blocks of 256 consecutive elements; in a block element e is added to
+// accumulator e % 4, in order, and the accumulators are added (0 + 1) + (2 + 3); the blocks are added in order.
 #include "common/index.glsl"
 
 layout(local_size_x = 64) in;
 
-layout(constant_id = 0) const uint KEPT = 0; // dimensions beside the row's
+layout(constant_id = 0) const uint KEPT = 0; // number of dimensions other than the row's
 
 const uint BLOCK = 256u;
-// Elements of an iteration, in steps of 4: lavapipe ends the loops of a shader after 65,535 iterations.  Macros, as
-// the loop unroller of spirv-opt drops NoContraction from its copies.
+// Elements per iteration, in steps of 4, as lavapipe ends the loops of a shader after 65,535 iterations.  Macros are
+// used since the loop unroller of spirv-opt drops NoContraction from its copies.
 const uint STEP = 32u;
 #define EACH_4_OF_STEP(F) F(0u) F(4u) F(8u) F(12u) F(16u) F(20u) F(24u) F(28u)
 
 struct Row {
     Operand operand;
-    uint at;     // of the first element: texels, or elements
-    uint stride; // elements
+    uint at;     // offset of the first element, in texels or elements
+    uint stride; // in elements
 };
 
-// The operand has the k-th list of strides.
+// Returns the row of an operand, whose strides are the k-th list.
 Row row_of(Operand operand, int along, uint k, uint c[MAX_RANK])
 {
     Row row;
@@ -44,7 +44,7 @@ Row row_of(Operand operand, int along, uint k, uint c[MAX_RANK])
     return row;
 }
 
-// Where this invocation works; false beyond the last row.
+// Computes the number of columns and the coordinates of this invocation's row; returns false after the last row.
 bool place(out uint n, out uint c[MAX_RANK])
 {
     n = uint(record.columns);
@@ -57,7 +57,7 @@ bool place(out uint n, out uint c[MAX_RANK])
     return row < rows;
 }
 
-// Elements e to e + 3, of which those from n on are the last one again.
+// Loads elements e to e + 3; those from n on are replaced by the last element.
 vec4 load4(Row row, uint e, uint n)
 {
 #ifdef TEXELS
@@ -68,7 +68,7 @@ vec4 load4(Row row, uint e, uint n)
     return vec4(from.v[at.x], from.v[at.y], from.v[at.z], from.v[at.w]);
 #endif
 }
-// 0 for elements from n on
+// Replaces elements from n on by 0.
 vec4 inside(vec4 v, uint e, uint n)
 {
 #ifdef TEXELS
@@ -77,7 +77,7 @@ vec4 inside(vec4 v, uint e, uint n)
     return vec4(v.x, e + 1u < n ? v.y : 0.0, e + 2u < n ? v.z : 0.0, e + 3u < n ? v.w : 0.0);
 #endif
 }
-// `other` for elements from `count` on
+// Replaces elements from `count` on by `other`.
 vec4 first(vec4 v, uint e, uint count, float other)
 {
     return mix(vec4(other), v, lessThan(e + uvec4(0u, 1u, 2u, 3u), uvec4(count)));

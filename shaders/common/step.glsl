@@ -1,8 +1,8 @@
-// What the steps of optimizers share (ops/step.hpp has the record).  One launch serves MEMBERS parameters: a member has
-// its own operands, floats and two ints (its first workgroup, its count of elements); all members' operands come first,
-// then all floats, then all ints.  The including file defines OPERANDS, FLOATS and NUMBERS_AT (of one member: counts,
-// and the operand of its first number) and, for loads and stores through the slab's views, TEXELS.  A workgroup makes
-// 4096 elements of one member.
+// Shared by the optimizer steps (ops/step.hpp describes the record).  One launch updates MEMBERS parameters: each
+// member has operands, floats and two ints (its first workgroup, its number of elements); the operands of all members
+// come first, then all floats, then all ints.  The including file defines OPERANDS and FLOATS (their numbers per
+// member), NUMBERS_AT (the operand of a member's first number) and, for loads and stores through the slab's views,
+// TEXELS.  A workgroup computes 4096 elements of one member.
 layout(local_size_x = 64) in;
 
 #ifdef DOUBLE
@@ -16,11 +16,11 @@ layout(constant_id = 1) const uint IN_MEMORY = 0; // bit k: number k is in memor
 
 layout(buffer_reference, std430, buffer_reference_align = 16) readonly buffer Operands { Operand v[]; };
 
-const uint ROUNDS = 16u; // texels that an invocation makes: finding its member costs as much as several
+const uint ROUNDS = 16u; // texels per invocation: finding its member costs as much as several texels
 
 uint member_int(uint m, uint k) { return uint(Ints(record).v[(4u * OPERANDS + REAL_WORDS * FLOATS) * MEMBERS + 2u * m + k]); }
 
-// The last member whose first workgroup is not behind this one; empty members have none.
+// Binary search: returns the last member whose first workgroup is at most this one; empty members have no workgroups.
 uint find_member(uint workgroup)
 {
     uint low = 0u, high = MEMBERS;

@@ -1,4 +1,4 @@
-// The GLSL reader's vocabulary: glue around ops/vocabulary.inc.  Gives rp_exp, rp_log, ... to any shader.
+// Compiles ops/vocabulary.inc as GLSL: defines rp_exp, rp_log, ... for shaders.
 #ifndef COMMON_VOCABULARY
 #define COMMON_VOCABULARY
 #extension GL_GOOGLE_include_directive : require

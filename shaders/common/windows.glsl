@@ -1,4 +1,4 @@
-// Windows along one dimension: n inputs, m outputs; output o looks at the inputs first, first + dilation, ...
+// Windows along one dimension with n inputs and m outputs; output o reads the inputs first, first + dilation, ...
 // Needs index.glsl.
 #ifndef COMMON_WINDOWS
 #define COMMON_WINDOWS
@@ -14,7 +14,7 @@ struct Range {
     int first, count;
 };
 
-// n elements in m parts that overlap where they must, as evenly as can be; n * m < 2^31
+// Returns part o of n elements divided into m equal parts, rounded outward so that they may overlap; n * m < 2^31.
 Range part(int o, int n, int m)
 {
     const int first = int(quotient(uint(o * n), uint(m)));
@@ -22,7 +22,7 @@ Range part(int o, int n, int m)
     return Range(first, end - first);
 }
 
-// The inputs of output o that exist.
+// Returns the existing inputs of output o.
 Range window_inputs(int o, int n, int kernel, int stride, int padding, int dilation)
 {
     const int start = o * stride - padding;
@@ -32,7 +32,7 @@ Range window_inputs(int o, int n, int kernel, int stride, int padding, int dilat
     return Range(first, clamp(left, 0, max(kernel - skipped, 0)));
 }
 
-// The outputs whose reach input i lies in.
+// Returns the outputs whose windows may contain input i.
 Range window_outputs(int i, int m, int kernel, int stride, int padding, int dilation)
 {
     const int behind = i + padding - (kernel - 1) * dilation; // the first one starts here or later

@@ -1,4 +1,4 @@
-// Parts of a tensor by masks, made of other ops.
+// Reads and writes by masks, and triangular parts of matrices, composed of other ops.
 #include <algorithm>
 #include <vector>
 
@@ -17,14 +17,14 @@ namespace reprise {
 
 namespace {
 
-// Beyond these no matrix has diagonals; sums with a row's number stay in 32 bits.
+// Clamps the offset of a diagonal to +-2^30: no matrix has diagonals beyond, and its sum with a row index fits 32 bits.
 std::int64_t clamped(std::int64_t diagonal)
 {
-    constexpr std::int64_t most = std::int64_t{1} << 30;
-    return std::clamp(diagonal, -most, most);
+    constexpr std::int64_t limit = std::int64_t{1} << 30;
+    return std::clamp(diagonal, -limit, limit);
 }
 
-// Whether column - row is at most the diagonal, for the last two dimensions.
+// Returns a mask over the last two dimensions: true where column - row <= diagonal.
 Tensor is_below(const char* op, const Tensor& x, std::int64_t diagonal)
 {
     if (x.dim() < 2)
@@ -34,15 +34,15 @@ Tensor is_below(const char* op, const Tensor& x, std::int64_t diagonal)
     return ops::count_like(x, x.size(-1)) <= unsqueeze(rows, 1);
 }
 
-// Indices (row, column) with least <= column - row <= most, row-major.
-Tensor indices_between(const char* op, std::int64_t rows, std::int64_t columns, std::int64_t least,
-                       std::int64_t most, const CreationOptions& options)
+// Returns the indices (row, column) with lower <= column - row <= upper, [2, count], in row-major order.
+Tensor indices_between(const char* op, std::int64_t rows, std::int64_t columns, std::int64_t lower,
+                       std::int64_t upper, const CreationOptions& options)
 {
     if (rows < 0 || columns < 0)
         detail::fail(ErrorKind::argument, op, "The sizes (", rows, " and ", columns, ") must be at least 0.");
     std::vector<std::int32_t> of_rows, of_columns;
     for (std::int64_t r = 0; r < rows; ++r)
-        for (std::int64_t c = std::max<std::int64_t>(r + least, 0); c <= std::min(r + most, columns - 1);
+        for (std::int64_t c = std::max<std::int64_t>(r + lower, 0); c <= std::min(r + upper, columns - 1);
              ++c) {
             of_rows.push_back(static_cast<std::int32_t>(r));
             of_columns.push_back(static_cast<std::int32_t>(c));
@@ -81,7 +81,7 @@ Tensor masked_fill(const Tensor& x, const Tensor& mask, const Tensor& value)
     return where(mask, cast(value, x.dtype()), x);
 }
 
-// Each place of the mask takes the element of the source with its number among them.
+// Element i of the flattened source replaces the i-th element whose mask is true, in row-major order.
 Tensor masked_scatter(const Tensor& x, const Tensor& mask, const Tensor& source)
 {
     constexpr const char* op = "masked_scatter";

@@ -1,4 +1,4 @@
-// matmul: products of matrices, batch dimensions broadcast; linear on top of it.
+// matmul: matrix products with broadcast batch dimensions; linear() is built on it.
 #include <utility>
 
 #include <reprise/ops/creation.hpp>
@@ -14,7 +14,7 @@ namespace reprise {
 namespace ops {
 namespace {
 
-// The node's inputs have one rank, at least 2, and equal batch dimensions: [..., m, k] x [..., k, n].
+// Both inputs have the same rank, at least 2, and equal batch dimensions: [..., m, k] x [..., k, n].
 TensorTypes infer(const Op& op, const graph::InputTypes& in, const Attributes&)
 {
     require_floating(op.name, in[0].dtype);
@@ -32,7 +32,8 @@ bool is_transposed(const graph::Value& v)
     return last > 0 && dims.back() == last - 1 && dims[dims.size() - 2] == last;
 }
 
-// x y; where the operand that it is the gradient of is a transposed matrix, in the memory order of the matrix.
+// Returns x y, the gradient of `operand`.  If the operand is a transposed matrix, the gradient is computed as
+// (y^T x^T)^T, so that its memory order is that of the matrix before it was transposed.
 Tensor product_for(const graph::Value& operand, const Tensor& x, const Tensor& y)
 {
     if (!is_transposed(operand)) return graph::apply1(matmul_op, {x, y});
@@ -44,7 +45,8 @@ std::vector<Tensor> vjp(const VjpArguments& a)
     const auto& operands = a.node.inputs;
     const Tensor& dy = a.cotangents[0];
     std::vector<Tensor> d(2);
-    // The second's, a weight as a rule, first: behind it nobody needs the first any more, whose gradient is as large.
+    // The gradient of the second input, usually a weight, comes first: afterwards nothing reads the first input, and
+    // its gradient, which has the same size, can take its memory.
     if (a.wanted[1]) d[1] = product_for(operands[1], a.inputs[0].mT(), dy);
     if (a.wanted[0]) d[0] = product_for(operands[0], dy, a.inputs[1].mT());
     return d;
@@ -53,8 +55,8 @@ std::vector<Tensor> vjp(const VjpArguments& a)
 void lower(Lowering& l, const Node&) { lower_product(l, l.input(0), l.input(1), l.output()); }
 void reference(const ReferenceArguments& a) { multiply(a.inputs[0], a.inputs[1], a.outputs[0]); }
 
-// -- matmul_heads: [..., h, m, k] x [..., h, k, n] -> [..., m, h, n]: what attention's heads give, side by side --
-template <class Layout> void swap_outer(Layout& l) // of rows: [..., m, h, n] as [..., h, m, n]
+// -- matmul_heads: [..., h, m, k] x [..., h, k, n] -> [..., m, h, n]: a row has the outputs of all heads --
+template <class Layout> void swap_outer(Layout& l) // views [..., m, h, n] as [..., h, m, n]
 {
     const std::size_t rank = l.sizes.size();
     std::swap(l.sizes[rank - 3], l.sizes[rank - 2]);
@@ -69,7 +71,7 @@ TensorTypes infer_heads(const Op& op, const graph::InputTypes& in, const Attribu
     return out;
 }
 
-// In memory [..., m, h, n].
+// Returns the product [..., h, m, n], which is ordered as [..., m, h, n] in memory.
 Tensor matmul_rows_outside(const Tensor& a, const Tensor& b)
 {
     return transpose(graph::apply1(matmul_heads_op, {a, b}), -3, -2);
@@ -118,7 +120,8 @@ const Op matmul_heads_op{.name = "matmul_heads",
                          .doubles = true,
                          .cost = graph::Cost::compute};
 
-// The batch as two dimensions, which heads inside of rows need; copies where strides can't say even that.
+// Merges the batch dimensions to two, since the outputs of attention heads lie inside of rows.  Copies operands whose
+// strides do not allow even that.
 void lower_product(Lowering& l, View a, View b, const View& c)
 {
     const std::size_t leading = c.sizes().size() - 2;
@@ -178,10 +181,10 @@ Tensor matmul(const Tensor& a, const Tensor& b)
 {
     const Shape &sa = graph::type_of(a).shape, &sb = graph::type_of(b).shape;
     if (sa.size() == 2 && sb.size() == 2) return graph::apply1(ops::matmul_op, {a, b});
-    const Shape out = shape::matmul("matmul", sa, sb); // throws for what does not fit
+    const Shape out = shape::matmul("matmul", sa, sb); // throws if the shapes do not fit
     Tensor x = sa.size() == 1 ? unsqueeze(a, 0) : a, y = sb.size() == 1 ? unsqueeze(b, 1) : b;
     if (sb.size() <= 2 && sa.size() > 2) {
-        // One matrix for the whole batch: the rows of all of it are one tall matrix.
+        // The whole batch is multiplied by one matrix: its rows are merged into one tall matrix.
         const Tensor tall = flatten(x, 0, -2);
         return reshape(graph::apply1(ops::matmul_op, {tall, y}), out);
     }

@@ -1,7 +1,7 @@
-// max_pool: the greatest element of each window over the last one to three dimensions, and its place for the
-// gradient.  A place is the flat position in the image, iy * W + ix; of equal elements the first in row-major order
-// counts; a NaN replaces whatever came before it, as in PyTorch.  Padding never wins; a window of nothing but
-// padding gives -inf and the place -1.
+// max_pool: the largest element of each window over the last one to three dimensions, and its index for the gradient.
+// The index is the flat position in the image, iy * W + ix.  Of equal elements the first one in row-major order is
+// taken; a NaN replaces all elements before it, as in PyTorch.  Padding is never taken: a window that consists of
+// padding only has the value -inf and the index -1.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -57,8 +57,8 @@ TensorTypes infer_take(const Op& op, const InputTypes& in, const Attributes& a)
 
 // -- derivatives --
 
-// The windows are a property of all three ops: dx is gathered from them.  The sizes become those of the first
-// input.
+// Returns the attributes of the node with the sizes of its first input.  All three ops have the attributes of the
+// windows, as each element of dx gathers from its windows.
 Attributes with_input_sizes(const VjpArguments& v)
 {
     const Attributes& a = v.node.attributes;
@@ -83,12 +83,12 @@ std::vector<Tensor> vjp_of_take(const VjpArguments& v)
 
 // -- launches --
 
-// Three dimensions, the first ones of size 1 where there are fewer.
+// A pooling problem in three dimensions; with fewer dimensions the first sizes are 1.
 struct Problem {
     Dim planes;
     Shape in, out;
-    Integers kernel, stride, padding, dilation; // empty kernels: adaptive
-    bool ceil_mode, plane;                      // of one or two dimensions without dilation
+    Integers kernel, stride, padding, dilation; // empty kernel: adaptive pooling
+    bool ceil_mode, plane;                      // plane: one or two dimensions without dilation
 
     Problem(const Shape& x, const Shape& y, const Attributes& a)
         : kernel(a.integers("kernel")), stride(a.integers("stride")), padding(a.integers("padding")),
@@ -112,7 +112,7 @@ struct Problem {
     }
     Dim inputs() const { return planes * in[0] * in[1] * in[2]; }
     Dim outputs() const { return planes * out[0] * out[1] * out[2]; }
-    // kernel, stride and padding of a plane
+    // The specialization constants for a plane: kernel, stride and padding, each by y and x.
     std::vector<std::uint32_t> plane_constants() const
     {
         std::vector<std::uint32_t> list;
@@ -125,7 +125,7 @@ struct Problem {
         add(padding, 0);
         return list;
     }
-    // Windows of 2 x 2 side by side, no row of which straddles two texels, all inside the image.
+    // 1 if the windows are adjacent 2 x 2 blocks inside of the image, none with a row in two texels; else 0.
     Dim in_texels() const
     {
         if (plane_constants() != std::vector<std::uint32_t>{2, 2, 2, 2, 0, 0}) return 0;
@@ -199,7 +199,7 @@ void lower_take(Lowering& l, const Node& node)
 
 // -- the specification --
 
-// The positions along one dimension that output o looks at.
+// Returns the input positions along one dimension that the window of output o contains.
 Integers positions(const Attributes& a, std::size_t d, std::int64_t o, std::int64_t size,
                    std::int64_t outputs)
 {
@@ -228,7 +228,7 @@ void reference(const ReferenceArguments& a)
     const std::size_t n = a.attributes.shape("to").size(), lead = x.sizes.size() - n;
     const std::int64_t inputs = image_size(x, a.attributes), outputs = image_size(y, a.attributes);
     for (std::int64_t at = 0, count = y.count(); at < count; ++at) {
-        Integers places{0}; // of the window, in row-major order
+        Integers window{0}; // indices of its elements, in row-major order
         std::int64_t rest = at % outputs, stride = outputs;
         for (std::size_t d = 0; d < n; ++d) {
             stride /= y.sizes[lead + d];
@@ -236,20 +236,20 @@ void reference(const ReferenceArguments& a)
                 positions(a.attributes, d, rest / stride, x.sizes[lead + d], y.sizes[lead + d]);
             rest %= stride;
             Integers more;
-            for (const std::int64_t p : places)
+            for (const std::int64_t p : window)
                 for (const std::int64_t i : along) more.push_back(p * x.sizes[lead + d] + i);
-            places = std::move(more);
+            window = std::move(more);
         }
         double best = -std::numeric_limits<double>::infinity();
-        std::int64_t place = -1;
-        for (const std::int64_t p : places) {
+        std::int64_t best_index = -1;
+        for (const std::int64_t p : window) {
             const double v = x.at(at / outputs * inputs + p);
-            if (place >= 0 && !(v > best) && !std::isnan(v)) continue;
+            if (best_index >= 0 && !(v > best) && !std::isnan(v)) continue;
             best = v;
-            place = p;
+            best_index = p;
         }
         y.put(at, best);
-        index.put(at, static_cast<double>(place));
+        index.put(at, static_cast<double>(best_index));
     }
 }
 
@@ -259,8 +259,8 @@ void reference_vjp(const ReferenceArguments& a)
     const std::int64_t outputs = image_size(dy, a.attributes), inputs = image_size(dx, a.attributes);
     std::vector<double> sums(static_cast<std::size_t>(dx.count()));
     for (std::int64_t at = 0, count = dy.count(); at < count; ++at)
-        if (const auto place = static_cast<std::int64_t>(index.at(at)); place >= 0)
-            sums[static_cast<std::size_t>(at / outputs * inputs + place)] += dy.at(at);
+        if (const auto i = static_cast<std::int64_t>(index.at(at)); i >= 0)
+            sums[static_cast<std::size_t>(at / outputs * inputs + i)] += dy.at(at);
     dx.put_all(sums);
 }
 
@@ -269,8 +269,8 @@ void reference_take(const ReferenceArguments& a)
     const HostTensor &x = a.inputs[0], &index = a.inputs[1], &y = a.outputs[0];
     const std::int64_t outputs = image_size(y, a.attributes), inputs = image_size(x, a.attributes);
     for (std::int64_t at = 0, count = y.count(); at < count; ++at) {
-        const auto place = static_cast<std::int64_t>(index.at(at));
-        y.put(at, place < 0 ? 0 : x.at(at / outputs * inputs + place));
+        const auto i = static_cast<std::int64_t>(index.at(at));
+        y.put(at, i < 0 ? 0 : x.at(at / outputs * inputs + i));
     }
 }
 

@@ -1,4 +1,4 @@
-// Tensor's members that are ops, and tensors from host memory.
+// The members of Tensor that call ops, and tensors created from host memory.
 #include <numeric>
 
 #include <reprise/ops/creation.hpp>
@@ -17,7 +17,7 @@
 
 namespace reprise {
 
-#include "ops/tensor_methods.inc" // those that have a function; cmake/RepriseOps.cmake makes it
+#include "ops/tensor_methods.inc" // members that call a free function (cmake/RepriseTensorMethods.cmake)
 
 Tensor Tensor::t() const
 {
@@ -72,7 +72,7 @@ Tensor Tensor::unfold(std::int64_t dim, const Dim& size, std::int64_t step) cons
     split[d] = count;
     split.insert(split.begin() + along + 1, size);
     const Tensor windows = reprise::movedim(reprise::reshape(found, split), along + 1, -1);
-    graph::link_view(windows, *this); // PyTorch has windows of one memory
+    graph::link_view(windows, *this); // in PyTorch the windows share memory
     return windows;
 }
 

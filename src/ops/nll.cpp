@@ -1,5 +1,5 @@
-// nll: minus the element of each row that the target names, and its gradient.  Attribute "ignore": a target whose
-// row counts nothing.
+// nll: minus the element of each row at the index `target`, and its gradient.  Attribute "ignore": the target whose
+// rows give 0.
 #include <cmath>
 #include <limits>
 #include <string>
@@ -18,7 +18,7 @@ namespace reprise {
 namespace ops {
 namespace {
 
-// Log-probabilities [R, C], target [R] -> [R].
+// Infers the type for log-probabilities [R, C], target [R] -> [R].
 TensorTypes infer(const Op& op, const graph::InputTypes& in, const Attributes&)
 {
     require_floating(op.name, in[0].dtype);
@@ -108,9 +108,9 @@ void reference_vjp(const ReferenceArguments& a)
     const std::int64_t classes = dx.sizes[1];
     for (std::int64_t i = 0, count = dx.count(); i < count; ++i) {
         const auto t = static_cast<std::int64_t>(target.at(i / classes));
-        const bool known = t >= 0 && t < classes;
+        const bool in_range = t >= 0 && t < classes;
         if (t == a.attributes.integer("ignore")) dx.put(i, 0);
-        else if (!known) dx.put(i, std::numeric_limits<double>::quiet_NaN());
+        else if (!in_range) dx.put(i, std::numeric_limits<double>::quiet_NaN());
         else dx.put(i, t == i % classes ? -dy.at(i / classes) : 0);
     }
 }

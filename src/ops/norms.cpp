@@ -1,4 +1,4 @@
-// Norms by the names of torch.linalg.
+// Norms with the names of torch.linalg.
 #include <cmath>
 #include <limits>
 
@@ -15,7 +15,7 @@ namespace {
 
 Tensor converted(const Tensor& x, std::optional<DType> dtype) { return dtype ? cast(x, *dtype) : x; }
 
-// The two dimensions of the matrices, counted from 0.
+// Returns the two dimensions of the matrices as non-negative numbers.
 std::vector<std::size_t> matrix_dims(const char* op, const Tensor& x, const Dims& dims)
 {
     if (x.dim() < 2)
@@ -55,7 +55,7 @@ Tensor linalg_matrix_norm(const Tensor& given, double p, const Dims& dims, bool 
                compared = static_cast<std::int64_t>(both[columns ? 1 : 0]);
     const Tensor sums = sum(abs(x), {summed}, true);
     const Tensor found = p > 0 ? amax(sums, {compared}, true) : amin(sums, {compared}, true);
-    return keepdim ? found : sum(found, Dims{summed, compared}); // of one element each
+    return keepdim ? found : sum(found, Dims{summed, compared}); // each sum has one element
 }
 
 Tensor linalg_matrix_norm(const Tensor& x, const std::string& p, const Dims& dims, bool keepdim,
@@ -70,7 +70,7 @@ Tensor linalg_matrix_norm(const Tensor& x, const std::string& p, const Dims& dim
 
 namespace {
 
-// How many dimensions a norm with an order is over: without dims all.
+// Returns the number of dimensions that a norm with an order reduces, at most 2; without dims these are all.
 std::size_t checked_count(const Tensor& x, const Dims& dims)
 {
     const std::size_t count = dims.empty() ? static_cast<std::size_t>(x.dim()) : dims.size();

@@ -1,5 +1,5 @@
-// pad: a value before and behind a tensor.  The op does one dimension; narrow is its gradient, and it is narrow's.
-// With elements of the tensor it is a resampling of all dimensions at once.
+// pad: adds a constant value before and after a tensor.  The op pads one dimension; its gradient is narrow, and it is
+// the gradient of narrow.  Modes that repeat elements of the tensor resample all dimensions in one op.
 #include <string>
 
 #include <reprise/ops/creation.hpp>
@@ -64,7 +64,7 @@ void reference(const ReferenceArguments& a)
     });
 }
 
-// Below 0 for sure: so much is cut off.
+// Whether the amount is a negative constant, so that elements are removed.
 bool crops(const Dim& amount) { return amount.is_constant() && amount.value() < 0; }
 
 } // namespace
@@ -92,29 +92,29 @@ Tensor pad(const Tensor& x, const DimVector& amounts, double value)
         const std::size_t d = rank - 1 - i / 2;
         const auto dim = static_cast<std::int64_t>(d);
         const Dim before = ops::crops(amounts[i]) ? Dim(0) : amounts[i],
-                  behind = ops::crops(amounts[i + 1]) ? Dim(0) : amounts[i + 1];
+                  after = ops::crops(amounts[i + 1]) ? Dim(0) : amounts[i + 1];
         const auto sentence = [&] {
             return "The amounts (" + amounts[i].text() + " and " + amounts[i + 1].text() +
                    ") leave less than nothing of dimension (" + std::to_string(d) + ") of the shape (" +
                    to_string(x.shape()) + ").";
         };
-        const Dim cut_before = before - amounts[i], cut = cut_before + (behind - amounts[i + 1]),
+        const Dim cut_before = before - amounts[i], cut = cut_before + (after - amounts[i + 1]),
                   left = y.shape()[d] - cut;
         if (!same(cut, 0)) {
             shape::require_at_least("pad", left, 0, sentence);
             y = narrow(y, dim, cut_before, left);
         }
         shape::require_at_least("pad", before, 0, sentence);
-        shape::require_at_least("pad", behind, 0, sentence);
-        if (same(before, 0) && same(behind, 0)) continue;
+        shape::require_at_least("pad", after, 0, sentence);
+        if (same(before, 0) && same(after, 0)) continue;
         y = graph::apply1(
             ops::pad_op, {y},
-            {{"dim", dim}, {"start", before}, {"size", before + left + behind}, {"value", held}});
+            {{"dim", dim}, {"start", before}, {"size", before + left + after}, {"value", held}});
     }
     return ops::copy_if_aliased(y, x);
 }
 
-// -- with elements of the tensor --
+// -- modes that repeat elements of the tensor --
 namespace {
 
 struct Mode {
@@ -138,26 +138,26 @@ void check_amounts(const Tensor& x, const DimVector& amounts, const Mode& mode)
                      ") pads the last one, two or three dimensions of one or two more.");
 }
 
-// At most so many elements as there are for it; something must be left.
-void check_amount(const Tensor& x, const Mode& mode, const Dim& size, const Dim& before, const Dim& behind)
+// Checks that the tensor has enough elements for the amounts, and that the result has at least one.
+void check_amount(const Tensor& x, const Mode& mode, const Dim& size, const Dim& before, const Dim& after)
 {
     const auto sentence = [&] {
-        return "The amounts (" + before.text() + " and " + behind.text() + ") are too much for the size (" +
+        return "The amounts (" + before.text() + " and " + after.text() + ") are too much for the size (" +
                size.text() + ") of the shape (" + to_string(x.shape()) + ") in the mode (" + mode.name + ").";
     };
-    for (const Dim& amount : {before, behind}) {
+    for (const Dim& amount : {before, after}) {
         if (mode.how == ops::Resampling::reflect) shape::require_at_least("pad", size - 1, amount, sentence);
         if (mode.how == ops::Resampling::circular) shape::require_at_least("pad", size, amount, sentence);
     }
     shape::require_at_least("pad", size, 1, sentence);
-    shape::require_at_least("pad", size + before + behind, 1, sentence);
+    shape::require_at_least("pad", size + before + after, 1, sentence);
 }
 
 } // namespace
 
 namespace {
 
-// Integers element by element: each output's number along the dimension names the one that it takes.
+// Pads integers along one dimension: computes the index of the source of each output and calls index_select().
 Tensor taken(const Tensor& x, std::size_t d, ops::Resampling how, const Dim& before, const Dim& to)
 {
     const Tensor counted = ops::count_like(x, to), end = ops::size_like(counted, x.shape()[d]);
@@ -187,7 +187,7 @@ Tensor pad(const Tensor& x, const DimVector& amounts, Choice<PaddingMode> mode, 
     const std::size_t n = amounts.size() / 2, rank = x.shape().size();
     DimVector added = amounts;
     Tensor from = x;
-    if (mode == PaddingMode::circular) { // what is cut off does not come back at the other end
+    if (mode == PaddingMode::circular) { // elements that are cut off are not repeated at the other end
         DimVector cut(amounts.size(), 0);
         for (std::size_t i = 0; i < amounts.size(); ++i)
             if (ops::crops(amounts[i])) std::swap(cut[i], added[i]);

@@ -1,4 +1,4 @@
-// Windows of images as the columns of a matrix, and their sums: what shaders/im2col.comp and col2im.comp take.
+// The arguments of shaders/im2col.comp (windows of images as columns of a matrix) and col2im.comp (sums of columns).
 #pragma once
 #include <algorithm>
 #include <array>
@@ -14,12 +14,12 @@ struct Patches {
     Dim n, channels;
     std::array<Dim, 3> in, out, kernel; // depth, height, width
     std::array<std::int64_t, 3> stride, padding, dilation;
-    // Of the matrix [channels * kernel][...]: what is written of a row, from row to row, from an image's first column
-    // to that of the next.
+    // Of the matrix [channels * kernel][...]: the elements written per row, the distance of rows, and the distance of
+    // the first columns of two consecutive images.
     Dim columns, pitch, between;
 
     static Dim volume(const std::array<Dim, 3>& d) { return d[0] * d[1] * d[2]; }
-    // Of im2col or col2im; kernels count the elements of the matrix in 32 bits.
+    // Returns the record of im2col or col2im, whose kernels count the elements of the matrix in 32 bits.
     template <class Record> Record arguments(const View& from, const View& to, const Dim& elements) const
     {
         return {.from = from,

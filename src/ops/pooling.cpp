@@ -1,4 +1,4 @@
-// Pooling: checks and sizes; max_pool.cpp and resample.cpp compute.
+// Pooling: checks of arguments and output sizes; the ops are those of max_pool.cpp and resample.cpp.
 #include <span>
 #include <string>
 
@@ -21,7 +21,7 @@ namespace {
 using Integers = std::vector<std::int64_t>;
 using Span = std::span<const std::int64_t>;
 
-// [N, C, spatial...] or [C, spatial...], no image of which is empty
+// Checks that x is [N, C, spatial...] or [C, spatial...] and that its images have elements.
 void check_image(const char* op, const Tensor& x, std::size_t n)
 {
     const char* names[] = {"length", "height, width", "depth, height, width"};
@@ -69,10 +69,10 @@ Shape output_size(const char* op, const Tensor& x, const Windows& w)
     return out;
 }
 
-// Whether all values of the dtype are floats.
+// Whether f32 holds all values of the dtype.
 bool fits_floats(DType dtype) { return dtype == boolean || (is_integer(dtype) && size_of(dtype) < 4); }
 
-// The greatest elements and their places; windows without a kernel are adaptive.
+// Returns the largest elements and their indices; windows without a kernel are adaptive.
 std::pair<Tensor, Tensor> greatest(const Tensor& x, const Windows& w, const Shape& to)
 {
     const std::vector<Tensor> y = graph::apply(ops::max_pool_op, {x},
@@ -89,16 +89,16 @@ template <std::size_t N>
 std::pair<Tensor, Tensor> max_windows(const char* op, const Tensor& x, const MaxPoolOptions<N>& o)
 {
     if (fits_floats(x.dtype())) {
-        const auto [y, places] = max_windows(op, cast(x, f32), o);
-        return {cast(y, x.dtype()), places};
+        const auto [y, indices] = max_windows(op, cast(x, f32), o);
+        return {cast(y, x.dtype()), indices};
     }
     ops::require_floating(op, x.dtype());
     const Windows w(o.kernel_size, o.stride, o.padding, o.dilation, o.ceil_mode);
     return greatest(x, w, output_size(op, x, w));
 }
 
-// Sums over dilated windows of each plane of x [planes, 1, spatial...], which is as large as they need: a convolution
-// with ones.
+// Returns the sums over dilated windows of each plane of x [planes, 1, spatial...], which is already padded: a
+// convolution with ones.
 template <std::size_t N> Tensor dilated_sums(const Tensor& x, const Windows& w)
 {
     ConvOptions<N> options;
@@ -118,7 +118,7 @@ template <std::size_t N>
 Tensor dilated_average(const Tensor& x, const Windows& w, const Shape& to, const AvgPoolOptions<N>& o)
 {
     const Shape sizes = ops::last_of(x.shape(), N);
-    DimVector within, beyond; // padding, and what the last window reaches beyond it; the last dimension first
+    DimVector within, beyond; // padding, and how far the last window exceeds it; last dimension first
     for (std::size_t d = N; d-- > 0;) {
         const Dim reach = (to[d] - 1) * w.stride[d] + w.dilation[d] * (w.kernel[d] - 1) + 1;
         within.insert(within.end(), 2, w.padding[d]);
@@ -154,7 +154,7 @@ template <std::size_t N> Tensor average_windows(const char* op, const Tensor& x,
                              .before = {w.padding.begin(), w.padding.end()}});
 }
 
-// PyTorch's size where none is given.
+// The output size defaults to that of PyTorch.
 template <std::size_t N>
 Tensor unpooled(const char* op, const Tensor& x, const Tensor& indices, const MaxUnpoolOptions<N>& o)
 {
@@ -189,8 +189,8 @@ Shape adaptive_size(const char* op, const Tensor& x, std::span<const Dim> output
         shape::require_at_least(op, to[d], 0, [&] {
             return "The output size (" + to[d].text() + ") must be at least 0, or -1 for the input's.";
         });
-        const Dim most = 0x7FFFFFFF;
-        shape::require_at_least(op, most, (size + 1) * (to[d] + 1), [&] {
+        const Dim limit = 0x7FFFFFFF;
+        shape::require_at_least(op, limit, (size + 1) * (to[d] + 1), [&] {
             return "The sizes (" + size.text() + " and " + to[d].text() +
                    ") of input and output are too large: their product must be below 2^31.";
         });
@@ -213,12 +213,12 @@ Tensor adaptive_average(const char* op, const Tensor& x, std::span<const Dim> ou
 std::pair<Tensor, Tensor> adaptive_max(const char* op, const Tensor& x, std::span<const Dim> output_size)
 {
     if (fits_floats(x.dtype())) {
-        const auto [y, places] = adaptive_max(op, cast(x, f32), output_size);
-        return {cast(y, x.dtype()), places};
+        const auto [y, indices] = adaptive_max(op, cast(x, f32), output_size);
+        return {cast(y, x.dtype()), indices};
     }
     ops::require_floating(op, x.dtype());
     const Shape to = adaptive_size(op, x, output_size);
-    if (is_global(to)) { // a reduction, in parallel
+    if (is_global(to)) { // a reduction, which runs in parallel
         const auto first = static_cast<std::int64_t>(x.shape().size() - to.size());
         const auto [y, index] = max(flatten(x, first), -1);
         const Shape shape = ops::with_last(x.shape(), to);
@@ -236,8 +236,8 @@ template <std::size_t N> AvgPoolOptions<N> average_of(std::int64_t kernel_size)
     return {.kernel_size = detail::each<N>(kernel_size)};
 }
 
-// The average over all elements of the window, which a window that is cut off at the end has fewer of, times that
-// number: as PyTorch does it.
+// Computes the mean over the existing elements of a window times the size of a full window, as PyTorch does: a window
+// that is cut off at the end has fewer elements.
 template <std::size_t N>
 Tensor lp_windows(const char* op, const Tensor& x, double p, const LpPoolOptions<N>& o)
 {

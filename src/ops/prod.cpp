@@ -21,9 +21,9 @@ TensorTypes infer(const Op& op, const graph::InputTypes& in, const Attributes& a
     return {{total_dtype(in[0].dtype), reduced_shape(op, in[0], a)}};
 }
 
-// dy * y / x as in PyTorch, which overflows where the result does; on lines whose product is 0, the product of the
-// elements before each one times that of those behind it: nothing is divided, so that zeros are like other numbers, in
-// gradients of any order.  What is not chosen is made of ones, so that its own gradient stays finite.
+// Computes dy * y / x as in PyTorch, which overflows where the result does.  On lines whose product is 0, multiplies
+// the products of the elements before and after each one: without a division zeros need no special case, in gradients
+// of any order.  The branch that is not selected is computed from ones, so that its own gradient stays finite.
 std::vector<Tensor> vjp(const VjpArguments& a)
 {
     const Tensor& x = a.inputs[0];
@@ -40,17 +40,17 @@ std::vector<Tensor> vjp(const VjpArguments& a)
     for (const std::int64_t d : order) permuted.push_back(sizes[static_cast<std::size_t>(d)]);
     lined.push_back(reduced_count(sizes, dims));
     const Tensor lines = reshape(permute(x, order), lined);
-    lined.back() = 1; // kept dimensions are ones or absent: the same elements
+    lined.back() = 1; // the same elements with and without keepdim
     const Tensor dy = reshape(a.cotangents[0], lined), y = reshape(a.outputs[0], lined);
     const Tensor zeros = logical_or(any(lines == 0, {-1}, true), y == 0);
     const Tensor factors = where(zeros, lines, 1.0), divisors = where(zeros, 1.0, lines);
     const Tensor before = cumprod(before_each(factors, -1, 1), -1),
-                 behind = flip(cumprod(flip(behind_each(factors, -1, 1), {-1}), -1), {-1});
-    const Tensor dx = where(zeros, dy * (before * behind), dy * y / divisors);
+                 after = flip(cumprod(flip(behind_each(factors, -1, 1), {-1}), -1), {-1});
+    const Tensor dx = where(zeros, dy * (before * after), dy * y / divisors);
     return {permute(reshape(dx, permuted), inverse_order(order))};
 }
 
-// Integers wrap.
+// Integers wrap around.
 void reference(const ReferenceArguments& a)
 {
     reference_reduction(a, std::uint64_t{1}, 1, [](auto product, auto v) { return product * v; });

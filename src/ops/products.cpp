@@ -1,4 +1,4 @@
-// Products over several dimensions, and diagonals, made of matmul and elements.
+// Products over several dimensions, and diagonals, composed of matmul and elementwise ops.
 #include <algorithm>
 #include <cstdlib>
 #include <string>
@@ -15,26 +15,26 @@
 namespace reprise {
 namespace {
 
-// The dimensions that are summed over behind the others, or before them, as a matrix.
+// An operand of tensordot() as a matrix: the summed dimensions are its columns (`summed_last`) or its rows.
 struct Factor {
     Tensor matrix;
-    Shape kept, summed;
+    Shape remaining, summed;
 
-    Factor(const char* op, const Tensor& t, const Dims& dims, bool behind)
+    Factor(const char* op, const Tensor& t, const Dims& dims, bool summed_last)
     {
         const std::vector<std::size_t> over = shape::normalize_dims(op, dims, t.shape().size());
         Dims first, last;
         for (std::size_t d = 0; d < t.shape().size(); ++d)
             if (std::find(over.begin(), over.end(), d) == over.end()) {
                 first.push_back(static_cast<std::int64_t>(d));
-                kept.push_back(t.shape()[d]);
+                remaining.push_back(t.shape()[d]);
             }
         for (const std::size_t d : over) {
             last.push_back(static_cast<std::int64_t>(d));
             summed.push_back(t.shape()[d]);
         }
-        Dim rows = shape::element_count(kept), columns = shape::element_count(summed);
-        if (!behind) {
+        Dim rows = shape::element_count(remaining), columns = shape::element_count(summed);
+        if (!summed_last) {
             std::swap(first, last);
             std::swap(rows, columns);
         }
@@ -56,8 +56,8 @@ Tensor tensordot(const Tensor& a, const Tensor& b, const Dims& dims_a, const Dim
         return "The sizes (" + to_string(left.summed) + " and " + to_string(right.summed) +
                ") of the dimensions to sum over differ.";
     });
-    Shape to = left.kept;
-    to.insert(to.end(), right.kept.begin(), right.kept.end());
+    Shape to = left.remaining;
+    to.insert(to.end(), right.remaining.begin(), right.remaining.end());
     return reshape(matmul(left.matrix, right.matrix), to);
 }
 
@@ -75,7 +75,7 @@ Tensor tensordot(const Tensor& a, const Tensor& b, std::int64_t dims)
     return tensordot(a, b, of_a, of_b);
 }
 
-// Dimensions of a and b by turns, each pair of them merged.
+// Interleaves the dimensions of a and b, multiplies, and merges each pair of dimensions.
 Tensor kron(const Tensor& a, const Tensor& b)
 {
     const auto rank = static_cast<std::size_t>(std::max(a.dim(), b.dim()));
@@ -92,7 +92,7 @@ Tensor kron(const Tensor& a, const Tensor& b)
     return reshape(reshape(a, of_a) * reshape(b, of_b), to);
 }
 
-// Lines or columns of the matrix repeat the vector, moved by the offset.
+// Broadcasts the vector along the rows or columns of the matrix and selects the elements on the diagonal.
 Tensor diag_embed(const Tensor& x, std::int64_t offset)
 {
     if (x.dim() == 0)

@@ -1,4 +1,4 @@
-// The generator; random_uniform, random_normal and random_integers.
+// The random generator of the process, and the ops random_uniform, random_normal and random_integers.
 #include "ops/random.hpp"
 
 #include <mutex>
@@ -48,7 +48,7 @@ void lower(Lowering& l, const Node& n)
     if (out.dtype == f64) l.copy(to, out);
 }
 
-// In float, by the text of the kernels: the same bits everywhere.
+// Computes in float with the source text of the kernels, so that all devices give the same bits.
 void reference_uniform(const ReferenceArguments& a)
 {
     const HostTensor& out = a.outputs[0];
@@ -70,7 +70,7 @@ void reference_normal(const ReferenceArguments& a)
     }
 }
 
-// -- random_integers: from `low` on, so many different ones --
+// -- random_integers: uniform in [low, low + count) --
 TensorTypes infer_integers(const Op&, const graph::InputTypes&, const Attributes& a)
 {
     return {{i32, a.shape("shape")}};
@@ -131,7 +131,7 @@ Tensor draw(const Op& op, const std::shared_ptr<graph::Evaluator>& evaluator, co
                           {"count", count}});
 }
 
-Tensor uniform_beside(const Tensor& t, const Shape& shape)
+Tensor uniform_like(const Tensor& t, const Shape& shape)
 {
     return draw(random_uniform_op, evaluator_of(t), shape, f32);
 }

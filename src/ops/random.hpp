@@ -1,4 +1,4 @@
-// Where random ops draw from.
+// The state from which random ops draw their numbers.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -12,7 +12,7 @@
 
 namespace reprise::ops {
 
-// The C++ reader of philox.inc: the words and numbers that kernels make.
+// philox.inc compiled as C++: it computes the same words and numbers as the kernels.
 namespace native {
 #define RPF float
 #define RP_FN inline
@@ -21,28 +21,28 @@ namespace native {
 #undef RP_FN
 } // namespace native
 
-// Takes the next `count` ordinals of the process' generator: the result's ordinal is the first.
+// Reserves the next `count` ordinals of the generator of the process.  The result holds the first one.
 GeneratorState take_ordinals(std::uint64_t count);
-// Undoes it, if nobody has drawn or seeded since.
+// Reverts take_ordinals(), unless a number was drawn or a seed was set since.
 void give_back_ordinals(const GeneratorState& first, std::uint64_t count);
 
-// What one random op draws from: of the program that is being recorded, else of the generator.  Goes into the
-// attributes seed_low, seed_high and ordinal, in this order and before any other size.
+// Returns the random state for one op: that of the program being recorded, or else that of the generator.  The op
+// stores it as attributes seed_low, seed_high and ordinal, in this order and before any other attribute of type Dim.
 graph::RandomState next_random();
-// Numbers in [0, 1) beside t, f32.
-Tensor uniform_beside(const Tensor& t, const Shape&);
-// Draws with this op; the attributes follow those of the random state.
+// Draws numbers in [0, 1) on the device of t, f32.
+Tensor uniform_like(const Tensor& t, const Shape&);
+// Draws numbers with this op, whose attributes are the random state, then the shape and the other arguments.
 Tensor draw(const graph::Op&, const std::shared_ptr<graph::Evaluator>&, const Shape&, DType,
             std::int64_t low = 0, std::int64_t count = 0);
 
-// As the ints of a launch: seed and ordinal, low word first.
+// Returns the random state of a node as ints of a launch: seed and ordinal, low word first.
 records::RandomState random_state(const graph::Attributes&);
 
-// The same for a reference function.
+// The random words of an op, for its reference function.
 class RandomWords {
 public:
     explicit RandomWords(const ReferenceArguments&);
-    native::rp_words operator()(std::int64_t group) const; // of 4 elements
+    native::rp_words operator()(std::int64_t group) const; // the words of 4 elements
     native::uint of(std::int64_t element) const;
 
 private:

@@ -14,13 +14,13 @@ namespace {
 bool starts_name(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 bool continues_name(char c) { return starts_name(c) || std::isdigit(static_cast<unsigned char>(c)) != 0; }
 
-// The bits of BasicRow::reads for one text.
+// Returns the bits of BasicRow::reads for the text of a formula.
 std::uint8_t read_by(std::string_view text, int arity)
 {
     unsigned bits = 0;
     for (std::size_t i = 0; i < text.size();) {
         std::size_t end = i + 1;
-        if (continues_name(text[i])) // a number too, so that the e of 1e5 is no name
+        if (continues_name(text[i])) // also skips numbers, so that the e of 1e5 is no name
             while (end < text.size() && continues_name(text[end])) ++end;
         const std::string_view word = text.substr(i, end - i);
         if (word == "x" || word == "a") bits |= 1u;
@@ -112,7 +112,7 @@ using namespace native;
 } // namespace on_native
 
 namespace on_integers {
-struct Whole { // wraps
+struct Whole { // a 64-bit integer that wraps around
     std::int64_t value;
     Whole(std::int64_t v) : value(v) {}
     explicit operator bool() const { return value != 0; }
@@ -129,21 +129,21 @@ bool rp_is_nonzero(Whole x) { return x.value != 0; }
 Whole rp_select(bool c, Whole a, Whole b) { return c ? a : b; }
 Whole rp_abs(Whole x) { return x.value < 0 ? -x : x; }
 Whole rp_sign(Whole x) { return std::int64_t{x.value > 0} - std::int64_t{x.value < 0}; }
-// 0 where b is 0; the least number over -1 is itself
+// Returns 0 where b is 0.  The smallest integer divided by -1 is itself.
 Whole rp_trunc_divide(Whole a, Whole b)
 {
     return b.value == 0 ? Whole(0) : b.value == -1 ? -a : Whole(a.value / b.value);
 }
 Whole rp_fmod(Whole a, Whole b) { return b.value == 0 ? Whole(0) : a - b * rp_trunc_divide(a, b); }
-bool goes_down(Whole rest, Whole b) { return rest.value != 0 && (rest.value < 0) != (b.value < 0); }
+bool signs_differ(Whole rest, Whole b) { return rest.value != 0 && (rest.value < 0) != (b.value < 0); }
 Whole rp_remainder(Whole a, Whole b)
 {
     const Whole r = rp_fmod(a, b);
-    return goes_down(r, b) ? r + b : r;
+    return signs_differ(r, b) ? r + b : r;
 }
 Whole rp_floor_divide(Whole a, Whole b)
 {
-    return rp_trunc_divide(a, b) - Whole(std::int64_t{goes_down(rp_fmod(a, b), b)});
+    return rp_trunc_divide(a, b) - Whole(std::int64_t{signs_differ(rp_fmod(a, b), b)});
 }
 Whole rp_bitwise_and(Whole a, Whole b) { return a.value & b.value; }
 Whole rp_bitwise_or(Whole a, Whole b) { return a.value | b.value; }
@@ -155,7 +155,7 @@ Whole rp_right_shift(Whole a, Whole b) { return a.value >> (shifts_within(b) ? b
 Whole rp_max(Whole a, Whole b) { return a > b ? a : b; }
 Whole rp_min(Whole a, Whole b) { return a < b ? a : b; }
 
-// The last input tells whether a row takes integers.
+// The type of the last input determines whether a row takes integers.
 #define FORMULA_F(name, formula, ...)
 #define FORMULA_B(name, formula, ...)
 #define FORMULA_N(name, formula, ...)                                                                        \

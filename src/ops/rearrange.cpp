@@ -1,4 +1,4 @@
-// Shapes and orders that are made of views, cat and pad.
+// Ops that change the shape or the order of elements, composed of views, cat and pad.
 #include <algorithm>
 #include <numeric>
 #include <string>
@@ -73,7 +73,8 @@ Tensor slice(const Tensor& x, std::int64_t dim, const std::optional<Dim>& start,
     return slice(x, dim, {start.value_or(Dim(0)), end, step});
 }
 
-// Steps as a dimension of their own, of which one is taken; where the size is no multiple, zeros make it one.
+// Splits the dimension into [count, step] and selects the first element of each step.  If the length is no multiple of
+// the step, the dimension is padded with zeros.
 Tensor slice(const Tensor& x, std::int64_t dim, const SliceRange& range)
 {
     constexpr const char* op = "slice";
@@ -150,8 +151,8 @@ Tensor roll(const Tensor& x, std::int64_t shift, std::int64_t dim)
     const std::size_t d = shape::normalize_dim("roll", dim, x.shape().size());
     const Dim size = x.shape()[d], divisor = max(size, 1);
     const Dim turned = Dim(shift) - floor_div(Dim(shift), divisor) * divisor; // 0 to size - 1
-    const Dim kept = size - min(turned, size);
-    return cat({narrow(x, whole(d), kept, size - kept), narrow(x, whole(d), 0, kept)}, whole(d));
+    const Dim middle = size - min(turned, size);
+    return cat({narrow(x, whole(d), middle, size - middle), narrow(x, whole(d), 0, middle)}, whole(d));
 }
 
 Tensor roll(const Tensor& x, const std::vector<std::int64_t>& shifts, const Dims& dims)
@@ -219,7 +220,7 @@ std::vector<Tensor> meshgrid(const std::vector<Tensor>& lines, Choice<MeshIndexi
 }
 
 namespace {
-// With ones behind, or in front of a vector, until there are so many dimensions.
+// Adds dimensions of size 1 up to `rank`, at most 3: in front of vectors, after the dimensions of matrices.
 std::vector<Tensor> raised(const std::vector<Tensor>& parts, std::int64_t rank)
 {
     std::vector<Tensor> out = parts;

@@ -1,5 +1,5 @@
-// The arguments of a launch by name.  cmake/RepriseRecords.cmake makes a structure of these for each kernel
-// (ops/records.hpp).  No part has a default, so that none can be left out.
+// The arguments of a launch by name.  cmake/RepriseRecords.cmake generates a structure of these types for each kernel
+// (ops/records.hpp).  No member has a default, so that none can be left out.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -12,7 +12,7 @@
 
 namespace reprise::ops::records {
 
-// An operand that this variant of the kernel does not touch; the view is any.
+// An operand that this variant of the kernel does not access; the view is arbitrary.
 struct Absent {
     View view;
 };
@@ -20,7 +20,7 @@ struct Absent {
 template <Use use> struct OperandOf {
     OperandOf(const View& v) : operand(v, use) {} // NOLINT(google-explicit-constructor)
     OperandOf(LaunchOperand o)
-        : operand(std::move(o)) {} // NOLINT(google-explicit-constructor): of another use
+        : operand(std::move(o)) {} // NOLINT(google-explicit-constructor): with another use
     OperandOf(const Absent& a) : operand(a.view, use, true) {} // NOLINT(google-explicit-constructor)
     LaunchOperand operand;
 };
@@ -41,7 +41,7 @@ struct Int {
     Dim value;
 };
 
-// Exactly N ints.
+// A list of exactly N ints.
 template <std::size_t N> struct Ints {
     template <std::ranges::sized_range R> Ints(const R& list) // NOLINT(google-explicit-constructor)
     {
@@ -59,7 +59,7 @@ struct List {
     DimVector values;
 };
 
-// The launch with these arguments; its kernel is the record's unless the spec names another variant.
+// Returns the launch with these arguments; its kernel is `kernel` unless the spec names another variant.
 LaunchSpec filled(LaunchSpec, const char* kernel, std::vector<LaunchOperand>, std::vector<Scalar> floats,
                   DimVector ints, std::initializer_list<const DimVector*> lists);
 

@@ -16,8 +16,8 @@ namespace {
 
 using Integers = std::vector<std::int64_t>;
 
-// Of shaders/common/reduce.glsl.
-constexpr std::int64_t block = 256, most_partials = 4096, workgroup = 64;
+// The constants of shaders/common/reduce.glsl.
+constexpr std::int64_t block = 256, max_partials = 4096, workgroup = 64;
 constexpr std::size_t max_rank = 6;
 
 bool contains(const Integers& dims, std::size_t d)
@@ -25,7 +25,7 @@ bool contains(const Integers& dims, std::size_t d)
     return std::find(dims.begin(), dims.end(), static_cast<std::int64_t>(d)) != dims.end();
 }
 
-// The first `count` are whole texels.
+// Whether the first `count` strides are multiples of a texel (4 elements).
 bool aligned(const DimVector& strides, std::size_t count)
 {
     return std::all_of(strides.begin(), strides.begin() + static_cast<std::ptrdiff_t>(count),
@@ -37,7 +37,7 @@ void divide(DimVector& sizes)
     for (Dim& d : sizes) d = floor_div(d, 4);
 }
 
-// Four neighbouring elements of one output are a texel.
+// Whether four neighbouring elements of one output form a texel.
 bool has_rows(const View& x, const Reduction& r)
 {
     if (r.strides.empty() || !same(r.strides.back(), 1) || !x.layout.offset.divisible_by(4)) return false;
@@ -46,7 +46,7 @@ bool has_rows(const View& x, const Reduction& r)
            (outer == 0 || r.sizes.back().divisible_by(4));
 }
 
-// The same element of four neighbouring outputs is a texel.
+// Whether the same element of four neighbouring outputs forms a texel.
 bool has_columns(const View& x, const Reduction& r)
 {
     if (r.kept_strides.empty() || !same(r.kept_strides.back(), 1)) return false;
@@ -56,7 +56,7 @@ bool has_columns(const View& x, const Reduction& r)
 
 enum class Layout { any, rows, columns };
 
-// The first level: partials [partials][outputs].
+// Launches the first level, which writes partial results [partials][outputs].
 void launch_partials(Lowering& l, const std::string& name, const View& x, Reduction r, const View& to,
                      const Dim& partials)
 {
@@ -110,7 +110,7 @@ graph::Attributes reduction_attributes(const char* op, const Tensor& x, const In
 {
     const std::size_t rank = x.shape().size();
     Integers all;
-    // Of a tensor without dimensions 0 and -1 name its one element.
+    // For a tensor without dimensions 0 and -1 are valid: they refer to its one element.
     const std::vector<std::size_t> normal = shape::normalize_dims(op, dims, std::max<std::size_t>(rank, 1));
     for (const std::size_t d : normal)
         if (rank > 0) all.push_back(static_cast<std::int64_t>(d));
@@ -162,7 +162,7 @@ Reduction merged(const View& x, const Integers& dims)
 
 bool walks(const Reduction& r) { return r.kept_sizes.size() <= max_rank && r.sizes.size() <= max_rank; }
 
-// Moves `dims` to the end, in their order, and says where they are then.
+// Moves `dims` to the end in their order and returns their new numbers.
 Integers move_to_end(View& x, const Integers& dims)
 {
     const graph::Strided before = x.layout;
@@ -184,7 +184,7 @@ Integers move_to_end(View& x, const Integers& dims)
 Reduction split(Lowering& l, View& x, const Integers& dims)
 {
     if (Reduction r = merged(x, dims); walks(r)) return r;
-    if (x.contiguous()) { // kept and reduced dimensions take turns: copied apart they are one each
+    if (x.contiguous()) { // kept and reduced dimensions alternate: a copy separates them
         const Integers moved = move_to_end(x, dims);
         x = l.contiguous(x);
         return merged(x, moved);
@@ -204,7 +204,7 @@ void reduce_into(Lowering& l, const std::string& op, View x, const Integers& dim
     if (to.dtype == i32) name += "_i32";
     const Reduction r = split(l, x, dims);
     if (r.count.at_most(block)) return launch_partials(l, name, x, r, to, 1);
-    const Dim partials = min(ceil_div(r.count, block), most_partials);
+    const Dim partials = min(ceil_div(r.count, block), max_partials);
     const View between = l.temporary(to.dtype, {partials, r.outputs});
     launch_partials(l, name, x, r, between, partials);
     l.launch({.kernel = name + "_partials",

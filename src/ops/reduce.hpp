@@ -1,4 +1,4 @@
-// What reductions over any dimensions share.
+// Functions shared by reductions over arbitrary dimensions.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -9,34 +9,35 @@
 
 namespace reprise::ops {
 
-// What can be added and multiplied: floating dtypes, i32, i64; bool and narrower integers become i32 first.
+// Checks that a dtype has sums and products: floating, i32 or i64.  Narrower integers and bool are widened to i32.
 void require_arithmetic(const char* op, DType);
 Tensor widened_to_i32(const Tensor&);
 
-// The attributes "dims" (ascending) and "keepdim" of a reduction, and its output's shape.
+// Return the attributes "dims" (ascending) and "keepdim" of a reduction, and the shape of its output.
 graph::Attributes reduction_attributes(const char* op, const Tensor& x, const std::vector<std::int64_t>& dims,
                                        bool keepdim);
 Shape reduced_shape(const graph::Op&, const graph::TensorType& in, const graph::Attributes&);
-// The same shape with the reduced dimensions as ones.
+// Returns the shape of the output with keepdim: reduced dimensions have size 1.
 Shape kept_shape(const Shape& in, const graph::Attributes&);
-Dim reduced_count(const Shape& in, const std::vector<std::int64_t>& dims); // elements that make one output
+Dim reduced_count(const Shape& in, const std::vector<std::int64_t>& dims); // elements per output
 
-// A strided tensor as outputs times the elements that make one, each with as few dimensions as is provable.
+// A strided tensor split into the dimensions of the outputs (kept_*) and the reduced ones, each merged to as few
+// dimensions as can be proved.  `count` is the number of elements per output.
 struct Reduction {
     Shape kept_sizes, sizes;
     DimVector kept_strides, strides;
     Dim outputs, count;
 };
-// Where kernels have too few dimensions for that, x becomes a copy.
+// Splits the dimensions of x.  If they are more than kernels support, x becomes a copy.
 Reduction split(Lowering&, View& x, const std::vector<std::int64_t>& dims);
 
-// The launches of a reduction that has the kernels of shaders/common/reduce.glsl: <op>, <op>_rows, ...
+// Lowers a reduction whose kernels are those of shaders/common/reduce.glsl: <op>, <op>_rows, ...
 void lower_reduction(Lowering&, const graph::Node&);
-// The same of any view, to a contiguous one: "sum", "amax", ...
+// Reduces any view to a contiguous one; `op` is "sum", "amax", ...
 void reduce_into(Lowering&, const std::string& op, View x, const std::vector<std::int64_t>& dims,
                  const View& to);
 
-// Calls visit(output index, offset in x) for every element of x; those of one output come row-major.
+// Calls visit(output index, offset in x) for every element of x; those of one output in row-major order.
 template <class Visit>
 void for_each_reduced(const HostTensor& x, const std::vector<std::int64_t>& dims, const Visit& visit)
 {
@@ -64,8 +65,8 @@ void for_each_reduced(const HostTensor& x, const std::vector<std::int64_t>& dims
     }
 }
 
-// The reference of a reduction: to each output's start its elements are joined one after the other, those of
-// an integer dtype as Whole.
+// The reference function of a reduction: beginning with the start value, combines the elements of each output in order
+// by `join`.  Integer dtypes are computed as Whole.
 template <class Whole, class Join>
 void reference_reduction(const ReferenceArguments& a, Whole whole_start, double start, const Join& join)
 {

@@ -18,7 +18,7 @@ template <class T> T load(const std::byte* p)
 }
 template <class T> void store(std::byte* p, T v) { std::memcpy(p, &v, sizeof v); }
 
-// Toward zero, saturating, NaN gives 0: as kernels convert.
+// Rounds toward zero and saturates; NaN gives 0.  Kernels convert the same way.
 template <class T> T to_integer(double v)
 {
     if (std::isnan(v)) return 0;
@@ -105,7 +105,7 @@ void HostTensor::set(std::int64_t at, double v) const
     case DType::f64: return store(p, v);
     case DType::i32: return store(p, to_integer<std::int32_t>(v));
     case DType::i64: return store(p, to_integer<std::int64_t>(v));
-    // the low bits
+    // These store the low bits.
     case DType::i16: return store(p, static_cast<std::int16_t>(to_integer<std::int32_t>(v)));
     case DType::i8: return store(p, static_cast<std::int8_t>(to_integer<std::int32_t>(v)));
     case DType::u8: return store(p, static_cast<std::uint8_t>(to_integer<std::int32_t>(v)));
@@ -150,7 +150,7 @@ void HostTensor::copy(std::int64_t at, const HostTensor& from, std::int64_t from
 }
 
 namespace {
-// The row of that number, in row-major order of the other dimensions.
+// Returns row `number`, counted in row-major order of the other dimensions.
 HostTensor row_of(const HostTensor& t, std::size_t dim, std::int64_t number)
 {
     std::int64_t at = 0;

@@ -1,5 +1,5 @@
-// resample: each output is a weighted sum of inputs; the weight is a product of one for each dimension.  The VJP is
-// the transposed map, of which each element gathers what it has given: no atomics, one order of sums.
+// resample: each output is a weighted sum of inputs; a weight is the product of one weight per dimension.  The VJP is
+// the transposed map: each input gathers from the outputs that read it, without atomics and in a fixed order of sums.
 #include "ops/resample.hpp"
 
 #include <algorithm>
@@ -35,11 +35,11 @@ std::vector<Tensor> vjp(const VjpArguments& v)
     return {graph::apply1(forward ? resample_vjp_op : resample_op, {v.cotangents[0]}, a.with("to", to))};
 }
 
-// lavapipe ends the loops of a shader after 65,535 iterations of all of them together: one element's sum may have so
-// many terms, of which three iterations come to one at most; more are added by `share` in an invocation.
-constexpr std::int64_t most_terms = 1 << 14, share = 1 << 12;
+// lavapipe ends the loops of a shader after 65,535 iterations in total.  A term takes at most three iterations, so one
+// invocation may add max_terms; longer sums are split into parts of `share` terms, each computed by one invocation.
+constexpr std::int64_t max_terms = 1 << 14, share = 1 << 12;
 
-// At least as many as the kernel goes through for one element.
+// Returns an upper bound of the number of terms that the kernel adds for one element.
 Dim terms_of(const Node& node, const Shape& given, const Shape& wanted)
 {
     const Attributes& a = node.attributes;
@@ -48,7 +48,7 @@ Dim terms_of(const Node& node, const Shape& given, const Shape& wanted)
     const Integers kernel = three(a.integers("kernel"), 1), stride = three(a.integers("stride"), 1);
     Dim terms = 1;
     for (std::size_t d = 0; d < 3; ++d) {
-        const Dim ratio = ceil_div(given[d], max(wanted[d], 1)); // of what is read to what is written
+        const Dim ratio = ceil_div(given[d], max(wanted[d], 1)); // input size over output size
         switch (how) {
         case Resampling::window:
             terms *= forward ? kernel[d] : (kernel[d] + stride[d] - 1) / stride[d];
@@ -63,7 +63,7 @@ Dim terms_of(const Node& node, const Shape& given, const Shape& wanted)
     return terms;
 }
 
-// Inputs are those of the forward map, whichever way this one goes.
+// Lowers the forward or the transposed map; `in` and `out` are sizes of the forward map in both cases.
 void lower(Lowering& l, const Node& node)
 {
     require_floating_kernel(node.op->name, node.outputs[0].dtype);
@@ -112,8 +112,8 @@ void lower(Lowering& l, const Node& node)
         launch("resample_parts", sums, parts * elements, {share, parts});
         reduce_into(l, "sum", sums, {0}, to);
     };
-    if (terms.at_most(most_terms)) return whole();
-    const Dim many = is_at_least(terms, most_terms + 1);
+    if (terms.at_most(max_terms)) return whole();
+    const Dim many = is_at_least(terms, max_terms + 1);
     if (same(many, 1)) return parted();
     l.when(1 - many, whole);
     l.when(many, parted);
@@ -126,7 +126,7 @@ struct Tap {
     double weight;
 };
 
-// One dimension of the map.
+// The map along one dimension.
 struct Axis {
     Resampling how;
     std::int64_t n, m; // inputs, outputs
@@ -148,7 +148,7 @@ std::vector<Tap> Axis::average(std::int64_t first, std::int64_t end, std::int64_
     return list;
 }
 
-// Positions are computed in f32, as PyTorch does for f32; so they are on every device, for every dtype.
+// Positions are computed in f32 on every device and for every dtype, as PyTorch does for f32.
 std::vector<Tap> Axis::interpolated(std::int64_t o) const
 {
     const auto at = static_cast<float>(o);
@@ -200,8 +200,8 @@ std::vector<Tap> Axis::taps(std::int64_t o) const
     }
 }
 
-// Inputs an output: (n - 1) / (m - 1) between corners, the factor where one is given, else n / m.  A size that stays,
-// and of nearest in planes one that doubles, is that exactly, whatever the factor was: as in PyTorch.
+// Returns the inputs per output: (n - 1) / (m - 1) with aligned corners, else the given factor, else n / m.  As in
+// PyTorch, the factor is ignored by `linear` if n == m, and by `nearest` in two dimensions if n == m or 2 n == m.
 float scale_of(Resampling how, std::int64_t n, std::int64_t m, float given, bool plane)
 {
     const bool corners = how == Resampling::linear_corners || how == Resampling::cubic_corners;
@@ -238,7 +238,7 @@ Integers three_sizes(const HostTensor& t, std::size_t n)
     return three(Integers{t.sizes.end() - static_cast<std::ptrdiff_t>(n), t.sizes.end()}, 1);
 }
 
-// Goes over the forward map's outputs, and adds either to them or to its inputs.
+// Iterates over the outputs of the forward map and adds to them or, for the transposed map, to the inputs.
 void reference(const ReferenceArguments& a)
 {
     const bool forward = a.op == &resample_op;

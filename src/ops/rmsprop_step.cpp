@@ -1,4 +1,4 @@
-// rmsprop_step: a step of one parameter, in one launch and in place.
+// rmsprop_step: updates a parameter and its moments in place, in one launch.
 #include <cmath>
 
 #include "ops/registry.hpp"
@@ -16,7 +16,7 @@ bool centered(const Attributes& a) { return a.integer("centered") != 0; }
 
 void lower(Lowering& l, const Node& n)
 {
-    const std::size_t average = centered(n.attributes) ? 1 : 0; // behind the mean square
+    const std::size_t average = centered(n.attributes) ? 1 : 0; // follows the mean square
     const bool momentum = moments_of(n) > 1 + average;
     launch_step(
         l, n,
@@ -55,11 +55,11 @@ const Op rmsprop_step_op{.name = "rmsprop_step",
 
 std::vector<std::vector<Tensor>> rmsprop_step(const std::vector<StepOf>& of, const RmspropStep& s)
 {
-    const std::size_t least = s.centered ? 2 : 1;
+    const std::size_t min_moments = s.centered ? 2 : 1;
     for (const StepOf& one : of)
-        if (one.moments.size() < least || one.moments.size() > least + 1)
+        if (one.moments.size() < min_moments || one.moments.size() > min_moments + 1)
             detail::fail(ErrorKind::argument, "rmsprop_step", "There are (", one.moments.size(),
-                         ") moments: give ", least, ", and one more with momentum.");
+                         ") moments: give ", min_moments, ", and one more with momentum.");
     return ops::apply_step(ops::rmsprop_step_op, ops::names, of,
                            {s.lr, s.alpha, s.share, s.eps, s.momentum, s.weight_decay},
                            {{"parameters", static_cast<std::int64_t>(of.size())},

@@ -1,4 +1,4 @@
-// rotary_embedding, made of other ops.
+// rotary_embedding, composed of other ops.
 #include <reprise/ops/attention.hpp>
 #include <reprise/ops/shapes.hpp>
 

@@ -1,4 +1,4 @@
-// Ways to join rows of one place: embedding.cpp, shaders/embedding_vjp.comp.
+// How rows with the same index are combined, by embedding.cpp and shaders/embedding_vjp.comp.
 #pragma once
 #include <cstdint>
 

@@ -1,4 +1,4 @@
-// Numbers by distributions, and what drops elements by them, made of other ops.
+// Random numbers of several distributions and the variants of dropout, composed of other ops.
 #include <cmath>
 #include <string>
 
@@ -27,8 +27,8 @@ Tensor integers(const char* op, const std::shared_ptr<graph::Evaluator>& evaluat
 {
     ops::require_sizes(op, shape);
     if (dtype == boolean) ops::wrong_dtype(op, dtype, "a dtype of numbers");
-    constexpr std::int64_t most = 2 * two_31 - 1, exact = std::int64_t{1} << 53; // numbers are doubles
-    if (low >= high || low < -exact || high > exact || high - low > most)
+    constexpr std::int64_t max_count = 2 * two_31 - 1, exact = std::int64_t{1} << 53; // constants are doubles
+    if (low >= high || low < -exact || high > exact || high - low > max_count)
         detail::fail(ErrorKind::argument, op, "There are no integers from (", low, ") to (", high,
                      ") exclusive, or more than 32 bits count, or some beyond 2^53: choose another range.");
     ops::require_holds(op, dtype, static_cast<double>(low));
@@ -47,7 +47,7 @@ void check_std(double std)
         detail::fail(ErrorKind::argument, "normal", "The standard deviation (", std, ") must be at least 0.");
 }
 
-// One number of 0 or 1 / (1 - p) for each channel.
+// Multiplies each channel by 0 or 1 / (1 - p).
 Tensor channel_dropout(const char* op, const Tensor& x, double p, bool training, std::size_t batched,
                        bool may_lack_batch, const char* wanted)
 {
@@ -57,20 +57,21 @@ Tensor channel_dropout(const char* op, const Tensor& x, double p, bool training,
     if (sizes.size() != batched && sizes.size() + 1 != batched)
         detail::fail(ErrorKind::shape, op, "The shape (", to_string(sizes), ") must be ", wanted, ".");
     if (!training || p == 0) return x;
-    const std::size_t kept = may_lack_batch && sizes.size() != batched ? 1 : 2;
+    const std::size_t leading = may_lack_batch && sizes.size() != batched ? 1 : 2;
     Shape channels(sizes.size(), 1);
-    for (std::size_t d = 0; d < kept; ++d) channels[d] = sizes[d];
+    for (std::size_t d = 0; d < leading; ++d) channels[d] = sizes[d];
     return x * dropout(ops::full_on(ops::evaluator_of(x), channels, 1, x.dtype()), p);
 }
 
-// The least c whose running sum exceeds a random part of the whole; rounding names none that weighs nothing.
+// Inverse transform sampling: returns the first index whose cumulative weight exceeds a random fraction of the total.
+// The minimum ensures that rounding never selects an index of weight 0 at the end.
 Tensor drawn_with_replacement(const Tensor& weights, const Dim& count)
 {
     const Tensor sums = cumsum(weights, -1);
     const Tensor whole = narrow(sums, -1, weights.size(-1) - 1, 1);
     Shape drawn = weights.shape();
     drawn.back() = count;
-    const Tensor at = ops::uniform_beside(weights, drawn) * whole;
+    const Tensor at = ops::uniform_like(weights, drawn) * whole;
     const Tensor index = sum(less_equal(unsqueeze(sums, -2), unsqueeze(at, -1)), {-1});
     return cast(minimum(index, sum(less(sums, whole), {-1}, true)), i32);
 }
@@ -92,7 +93,7 @@ Tensor randint_like(const Tensor& x, std::int64_t low, std::int64_t high)
     return integers("randint_like", ops::evaluator_of(x), low, high, x.shape(), x.dtype());
 }
 
-// The order of random keys; equal ones are too few to be seen.
+// Sorts random keys of 32 bits; equal keys are too rare to matter.
 Tensor randperm(const Dim& n, const CreationOptions& options)
 {
     const DType dtype = options.dtype_or(i32);
@@ -104,13 +105,13 @@ Tensor randperm(const Dim& n, const CreationOptions& options)
 Tensor bernoulli(const Tensor& p)
 {
     ops::require_floating("bernoulli", p.dtype());
-    return cast(less(ops::uniform_beside(p, p.shape()), cast(p.detach(), f32)), p.dtype());
+    return cast(less(ops::uniform_like(p, p.shape()), cast(p.detach(), f32)), p.dtype());
 }
 Tensor Tensor::bernoulli() const { return reprise::bernoulli(*this); }
 Tensor bernoulli(const Tensor& x, double p)
 {
     ops::require_probability("bernoulli", p);
-    return cast(ops::uniform_beside(x, x.shape()) < p, x.dtype());
+    return cast(ops::uniform_like(x, x.shape()) < p, x.dtype());
 }
 
 Tensor normal(double mean, double std, const Shape& shape, const CreationOptions& options)
@@ -136,7 +137,8 @@ Tensor normal(const Tensor& mean, double std)
 }
 Tensor normal(double mean, const Tensor& std) { return normal(ops::number_like(std, mean), std); }
 
-// Without replacement the largest of weights over exponential numbers (Efraimidis and Spirakis, 2006).
+// Without replacement, selects the largest quotients of weights and exponentially distributed numbers (Efraimidis and
+// Spirakis, 2006).
 Tensor multinomial(const Tensor& weights, const Dim& count, bool replacement)
 {
     constexpr const char* op = "multinomial";
@@ -152,7 +154,7 @@ Tensor multinomial(const Tensor& weights, const Dim& count, bool replacement)
     shape::require_at_least(op, sizes.back(), replacement ? Dim(1) : count, sentence);
     const Tensor w = cast(weights.detach(), f32);
     if (replacement) return drawn_with_replacement(w, count);
-    const Tensor exponential = maximum(-log1p(-ops::uniform_beside(w, sizes)), 0x1p-25);
+    const Tensor exponential = maximum(-log1p(-ops::uniform_like(w, sizes)), 0x1p-25);
     return topk(w / exponential, count).second;
 }
 
@@ -175,9 +177,9 @@ Tensor alpha_dropout(const Tensor& x, double p, bool training)
     ops::require_floating("alpha_dropout", x.dtype());
     if (!training || p == 0) return x;
     if (p == 1) return x * 0.0;
-    constexpr double limit = -1.7580993408473766; // of selu at minus infinity
+    constexpr double limit = -1.7580993408473766; // the limit of selu at minus infinity
     const double scale = 1 / std::sqrt((1 - p) * (1 + p * limit * limit));
-    const Tensor dropped = ops::uniform_beside(x, x.shape()) < p;
+    const Tensor dropped = ops::uniform_like(x, x.shape()) < p;
     return where(dropped, ops::number_like(x, limit), x) * scale - scale * p * limit;
 }
 

@@ -1,4 +1,4 @@
-// cumsum, cumprod and the running extremum: what all elements up to each one along a dimension come to.
+// cumsum, cumprod and the running extremum: inclusive scans along a dimension.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -30,7 +30,7 @@ TensorTypes infer(const Op& op, const graph::InputTypes& in, const Attributes&)
     return {{total_dtype(in[0].dtype), in[0].shape}};
 }
 
-// The sum from each element to the end.
+// Returns the sums from each element to the end.
 Tensor sum_from(const Tensor& x, std::int64_t dim) { return flip(cumsum(flip(x, {dim}), dim), {dim}); }
 
 std::vector<Tensor> vjp_cumsum(const VjpArguments& a)
@@ -38,10 +38,10 @@ std::vector<Tensor> vjp_cumsum(const VjpArguments& a)
     return {sum_from(a.cotangents[0], a.node.attributes.integer("dim"))};
 }
 
-// Element i takes part in the products from i on: the sum of dy * y from i on over x, as in PyTorch, which overflows
-// where the result does.  On lines where a product is 0, the product before i times a sum of products behind it, which
-// is a linear recurrence: nothing is divided, so that zeros are like other numbers, in gradients of any order.  What is
-// not chosen is made of ones, so that its own gradient stays finite.
+// Element i is a factor of the products from i on.  Its gradient is the sum of dy * y from i on, divided by x, as in
+// PyTorch; it overflows where the result does.  On lines where a product is 0 it is the product before i times a sum of
+// products after i, a linear recurrence: without a division zeros need no special case, in gradients of any order.  The
+// branch that is not selected is computed from ones, so that its own gradient stays finite.
 std::vector<Tensor> vjp_cumprod(const VjpArguments& a)
 {
     const std::int64_t dim = a.node.attributes.integer("dim");
@@ -53,7 +53,7 @@ std::vector<Tensor> vjp_cumprod(const VjpArguments& a)
     return {where(zeros, by_products, by_quotients)};
 }
 
-// By the kernels of cumsum, or by those of cumprod, which have the same records.
+// Lowers to the kernels of cumsum or to those of cumprod, which have the same records.
 void lower_by(const std::string& kernel, Lowering& l, const Node& n, const View& x,
               const std::vector<std::uint32_t>& constants)
 {
@@ -94,14 +94,14 @@ void lower(Lowering& l, const Node& n)
     lower_by(n.op->name, l, n, x, {x.dtype == i32 ? 1u : 0u});
 }
 
-// -- running_extremum: the largest element so far, or the least; NaN stays --
+// -- running_extremum: the largest or the smallest element so far; NaN from the first NaN on --
 TensorTypes infer_extremum(const Op& op, const graph::InputTypes& in, const Attributes&)
 {
     if (in[0].dtype != i64) require_floating(op.name, in[0].dtype);
     return {in[0]};
 }
 
-// The kernels of cumprod, which join in other ways as well.  Integers are i64 here.
+// Uses the kernels of cumprod, which also combine by maximum and minimum.  Integers are i64 here.
 void lower_extremum(Lowering& l, const Node& n)
 {
     const View x = l.contiguous(l.input(0));
@@ -109,7 +109,7 @@ void lower_extremum(Lowering& l, const Node& n)
     lower_by("cumprod", l, n, x, {0, n.attributes.integer("least") ? 2u : 1u});
 }
 
-// Joins what came before with each element of a row; those of an integer dtype as Whole.
+// Computes the inclusive scan of each row by `join`; integer dtypes are computed as Whole.
 template <class Whole, class Join>
 void reference_scan(const ReferenceArguments& a, Whole whole_start, double start, const Join& join)
 {
@@ -130,21 +130,21 @@ void reference_extremum(const ReferenceArguments& a)
 {
     using Limits = std::numeric_limits<std::int64_t>;
     constexpr double infinity = std::numeric_limits<double>::infinity();
-    const bool least = a.attributes.integer("least") != 0;
-    reference_scan(a, least ? Limits::max() : Limits::min(), least ? infinity : -infinity,
-                   [least](auto best, auto v) {
-                       return (least ? v < best : v > best) || std::isnan(v) ? v : best; // NaN stays
+    const bool smallest = a.attributes.integer("least") != 0;
+    reference_scan(a, smallest ? Limits::max() : Limits::min(), smallest ? infinity : -infinity,
+                   [smallest](auto best, auto v) {
+                       return (smallest ? v < best : v > best) || std::isnan(v) ? v : best; // NaN stays
                    });
 }
 
-// Integers wrap.
+// Integers wrap around.
 void reference(const ReferenceArguments& a)
 {
     if (a.op == &cumsum_op) reference_scan(a, std::uint64_t{0}, 0, std::plus());
     else reference_scan(a, std::uint64_t{1}, 1, std::multiplies());
 }
 
-// Of a tensor without dimensions the one element is a line.
+// Treats a tensor without dimensions as a line of one element.
 Tensor along(const Op& op, const Tensor& x, std::int64_t given, const ScanOptions& o)
 {
     const std::size_t rank = x.shape().size();
@@ -158,30 +158,30 @@ Tensor along(const Op& op, const Tensor& x, std::int64_t given, const ScanOption
     return rank == 0 ? reshape(y, {}) : y;
 }
 
-// In x's dtype; integers are compared as i64.
-Tensor running(const Tensor& x, std::int64_t dim, bool least)
+// Returns the running extremum in x's dtype; integers are compared as i64.
+Tensor running(const Tensor& x, std::int64_t dim, bool smallest)
 {
     const DType dtype = is_floating(x.dtype()) ? x.dtype() : i64;
     return cast(graph::apply1(running_extremum_op, {cast(x.detach(), dtype)},
-                              {{"dim", dim}, {"least", std::int64_t{least}}}),
+                              {{"dim", dim}, {"least", std::int64_t{smallest}}}),
                 x.dtype());
 }
 
-// Where the running extremum was met last: the largest of these places so far.  The values are taken there, so that
-// the gradient goes there.
-std::pair<Tensor, Tensor> extremum_along(const char* op, const Tensor& x, std::int64_t given, bool least)
+// The index is the last position at which an element equals the running extremum: a running maximum of positions.  The
+// values are gathered from there, so that the gradient flows to these elements.
+std::pair<Tensor, Tensor> extremum_along(const char* op, const Tensor& x, std::int64_t given, bool smallest)
 {
     if (x.dim() == 0) {
-        const auto [values, indices] = extremum_along(op, reshape(x, {1}), given, least);
+        const auto [values, indices] = extremum_along(op, reshape(x, {1}), given, smallest);
         return {reshape(values, {}), reshape(indices, {})};
     }
     const std::size_t d = shape::normalize_dim(op, given, x.shape().size());
     const auto dim = static_cast<std::int64_t>(d);
-    const Tensor best = running(x, dim, least);
+    const Tensor best = running(x, dim, smallest);
     Tensor met = eq(x.detach(), best);
     if (is_floating(x.dtype())) met = logical_or(met, isnan(x.detach()));
-    const Tensor places = along_dim(count_like(x, x.shape()[d]), d, x.shape().size());
-    const Tensor indices = running(where(met, places, 0.0), dim, false);
+    const Tensor positions = along_dim(count_like(x, x.shape()[d]), d, x.shape().size());
+    const Tensor indices = running(where(met, positions, 0.0), dim, false);
     const IndexChecksOff own;
     return {x.requires_grad() ? gather(x, dim, indices) : best, indices};
 }
@@ -233,8 +233,8 @@ std::pair<Tensor, Tensor> cummin(const Tensor& x, std::int64_t dim)
     return ops::extremum_along("cummin", x, dim, true);
 }
 
-// Sums of powers of e relative to the largest one so far: y[e] = exp(m[e - 1] - m[e]) y[e - 1] + exp(x[e] - m[e]).  As
-// long as there is nothing but -infinity the sum is 0; from an infinity on it is infinite.
+// Adds exponentials relative to the running maximum m: y[e] = exp(m[e - 1] - m[e]) y[e - 1] + exp(x[e] - m[e]).  The
+// sum is 0 as long as all elements are -infinity, and infinite from the first +infinity on.
 Tensor logcumsumexp(const Tensor& given, std::int64_t dim)
 {
     constexpr const char* op = "logcumsumexp";
@@ -245,8 +245,8 @@ Tensor logcumsumexp(const Tensor& given, std::int64_t dim)
     const auto d = static_cast<std::int64_t>(shape::normalize_dim(op, dim, x.shape().size()));
     const Tensor largest = ops::running(x, d, false), before = ops::before_each(largest, d, -infinity);
     const auto finite = [](const Tensor& t) { return where(isinf(t), 0.0, t); };
-    const Tensor m = finite(largest), kept = where(before == -infinity, 0.0, exp(finite(before) - m));
-    const Tensor sums = graph::apply1(ops::linear_scan_op, {kept, exp(x - m)}, {{"dim", d}});
+    const Tensor m = finite(largest), decay = where(before == -infinity, 0.0, exp(finite(before) - m));
+    const Tensor sums = graph::apply1(ops::linear_scan_op, {decay, exp(x - m)}, {{"dim", d}});
     const Tensor none = sums == 0.0;
     return cast(where(none, -infinity, log(where(none, 1.0, sums)) + m), given.dtype());
 }

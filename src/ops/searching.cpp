@@ -1,4 +1,4 @@
-// Places in sequences that are in order.
+// Positions in sorted sequences: quantiles, binary search and the most frequent element.
 #include <cmath>
 #include <limits>
 #include <string>
@@ -17,9 +17,9 @@
 namespace reprise {
 namespace {
 
-// The elements below each value, or those that are not above it, by halving: lines [R, n] in order, values [R, M].
-// As many steps as the number of places, 0 to n, has bits.
-Tensor places_by_halving(const Tensor& lines, const Tensor& values, bool right)
+// Binary search: returns for each of the values [R, M] the number of elements of the sorted lines [R, n] below it, or
+// with `right` at most equal to it.  The number of steps is the number of bits of n, 31 for a symbolic n.
+Tensor insertion_points(const Tensor& lines, const Tensor& values, bool right)
 {
     const ops::IndexChecksOff own;
     const Dim n = lines.size(1);
@@ -58,10 +58,10 @@ Tensor quantile(const Tensor& x, double q, std::int64_t dim, bool keepdim, Choic
     const ops::IndexChecksOff own;
     const Tensor in_order = sort(x, d).first, last = narrow(in_order, d, size - 1, 1);
     Shape one = last.shape();
-    const DType places = x.dtype() == f64 ? f64 : f32;
-    const Tensor most = ops::size_like(cast(last, places), size - 1), position = most * q,
-                 first = floor(position);
-    const auto at = [&](const Tensor& number) { // [] -> the elements of that number
+    const DType position_dtype = x.dtype() == f64 ? f64 : f32;
+    const Tensor max_position = ops::size_like(cast(last, position_dtype), size - 1),
+                 position = max_position * q, first = floor(position);
+    const auto at = [&](const Tensor& number) { // the elements at a position of shape []
         const Tensor index = expand(reshape(cast(number, i32), Shape(one.size(), 1)), one);
         return gather(in_order, d, index);
     };
@@ -95,9 +95,9 @@ Tensor searchsorted(const Tensor& sequence, const Tensor& given, bool right)
         lines *= sequence.shape()[d];
     }
     const Dim each = sequence.dim() == 1 ? values.numel() : values.size(-1);
-    const Tensor places = places_by_halving(reshape(sequence.detach(), {lines, sequence.size(-1)}),
-                                            reshape(values.detach(), {lines, each}), right);
-    return reshape(places, given.shape());
+    const Tensor points = insertion_points(reshape(sequence.detach(), {lines, sequence.size(-1)}),
+                                           reshape(values.detach(), {lines, each}), right);
+    return reshape(points, given.shape());
 }
 
 Tensor bucketize(const Tensor& values, const Tensor& boundaries, bool right)
@@ -108,7 +108,7 @@ Tensor bucketize(const Tensor& values, const Tensor& boundaries, bool right)
     return searchsorted(boundaries, values, right);
 }
 
-// Of the sorted line the longest run's end.
+// Returns the last element of the longest run of equal elements in the sorted line.
 std::pair<Tensor, Tensor> mode(const Tensor& x, std::int64_t dim, bool keepdim)
 {
     constexpr const char* op = "mode";
@@ -121,13 +121,13 @@ std::pair<Tensor, Tensor> mode(const Tensor& x, std::int64_t dim, bool keepdim)
                ") has no element to be the most frequent one: take a dimension of at least 1.";
     });
     const auto [sorted, order] = sort(x.detach(), along);
-    const Tensor place = expand(ops::along_dim(ops::count_like(x, size), d, x.shape().size()), x.shape());
+    const Tensor position = expand(ops::along_dim(ops::count_like(x, size), d, x.shape().size()), x.shape());
     const Tensor same_as_before =
-        cat({zeros_like(narrow(place, along, 0, 1)),
+        cat({zeros_like(narrow(position, along, 0, 1)),
              cast(eq(narrow(sorted, along, 1, size - 1), narrow(sorted, along, 0, size - 1)), i32)},
             along);
-    const Tensor begin = cummax(where(eq(same_as_before, 0), place, 0.0), along).first;
-    const Tensor longest = argmax(place - begin, along, true);
+    const Tensor begin = cummax(where(eq(same_as_before, 0), position, 0.0), along).first;
+    const Tensor longest = argmax(position - begin, along, true);
     const ops::IndexChecksOff own;
     const Tensor index = gather(order, along, longest), values = gather(x, along, index);
     if (keepdim) return {values, index};

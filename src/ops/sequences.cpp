@@ -1,4 +1,4 @@
-// Tensors of numbers in a row, and of numbers in braces.
+// Creates tensors of sequences (arange, linspace, ...) and of numbers in braces.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -17,13 +17,14 @@ namespace {
 
 using ops::with_grad;
 
-// 0, 1, ..., count - 1, of which the options' numbers are computed: of f16 and bf16 as f32.
+// Returns 0, 1, ..., count - 1, from which a sequence of this dtype is computed; f32 for f16 and bf16.
 Tensor counted(const Dim& count, DType dtype, const CreationOptions& o)
 {
     return arange(count, {.dtype = dtype == f16 || dtype == bf16 ? f32 : dtype, .device = o.device});
 }
 
-// Numbers that the host has, as the dtype rounds them: f32 has 24 bits, and not every device has f64.
+// Computes numbers on the host in double, since f32 has only 24 bits and not every device has f64, and rounds them to
+// the dtype.
 template <class F>
 Tensor of_doubles(const Shape& shape, std::int64_t count, DType dtype, const CreationOptions& o, F number)
 {
@@ -33,7 +34,7 @@ Tensor of_doubles(const Shape& shape, std::int64_t count, DType dtype, const Cre
     return from_bytes(bytes, shape, {.dtype = dtype, .device = o.device});
 }
 
-// More elements than a tensor has are refused as by other ops.
+// Whether a sequence is computed on the host: integers, except for sizes that the op would refuse.
 bool for_the_host(DType dtype, std::int64_t count)
 {
     return is_integer(dtype) && count >= 0 && count < std::int64_t{1} << 31;
@@ -53,11 +54,12 @@ Tensor line(const char* op, double start, double end, const Dim& steps, const Cr
     const DType dtype = o.dtype_or(f32);
     const Tensor i = counted(steps, is_floating(dtype) ? dtype : f32, o), last = ops::size_like(i, steps - 1);
     const Tensor step = (end - start) / maximum(last, 1.0);
-    // from both ends, so that both are exact
+    // Computed from both ends, so that both are exact.
     return where(i + i < ops::size_like(i, steps), i * step + start, end - (last - i) * step);
 }
 
-// f(line) in the options' dtype: of integers in double where the number of steps is known, else in f32.
+// Returns f(line) in the options' dtype.  Integers are computed in double if the number of steps is constant, else in
+// f32.
 template <class F, class G> Tensor along_line(const char* op, double start, double end, const Dim& steps,
                                               const CreationOptions& o, F of_tensor, G of_number)
 {
@@ -179,10 +181,10 @@ DType dtype_of(const NestedNumbers& n)
 
 Tensor tensor(const NestedNumbers& n, const CreationOptions& options)
 {
-    const CreationOptions place{.device = options.device};
+    const CreationOptions on_device{.device = options.device};
     const DType dtype = options.dtype_or(dtype_of(n));
     if (n.kind() != NestedNumbers::Kind::floating)
-        return with_grad(cast(from_vector(n.whole(), n.shape(), place), dtype), options);
+        return with_grad(cast(from_vector(n.whole(), n.shape(), on_device), dtype), options);
     const std::vector<double>& all = n.values();
     return with_grad(of_doubles(n.shape(), static_cast<std::int64_t>(all.size()), dtype, options,
                                 [&](std::int64_t i) { return all[static_cast<std::size_t>(i)]; }),

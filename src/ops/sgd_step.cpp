@@ -1,4 +1,4 @@
-// sgd_step: a step of one parameter, in one launch and in place.
+// sgd_step: updates a parameter and its moments in place, in one launch.
 #include "ops/registry.hpp"
 #include "ops/step.hpp"
 

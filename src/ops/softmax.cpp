@@ -35,7 +35,8 @@ Tensor apply_along(const Op& op, const std::vector<Tensor>& inputs, std::int64_t
 
 namespace {
 
-// The launch of an op's kernel, of one input or two.  Of the dimensions beside the row's: sizes, and strides by view.
+// Returns the launch of an op's kernel with one or two inputs.  `sizes` and `strides` (by view) are those of the
+// dimensions other than the row's.
 LaunchSpec launch_of(const std::vector<View>& views, std::size_t dim, const Dim& rows, const Shape& sizes,
                      const std::vector<shape::Strides>& strides, LaunchSpec spec)
 {
@@ -68,42 +69,42 @@ LaunchSpec launch_of(const std::vector<View>& views, std::size_t dim, const Dim&
     return record.launch(std::move(spec));
 }
 
-// An invocation a row; `views`: the inputs and the output.
+// Launches one invocation per row.  `views` are the inputs and the output.
 void launch_rows(Lowering& l, const Node& n, std::vector<View> views)
 {
     const auto dim = static_cast<std::size_t>(n.attributes.integer("dim"));
     const auto collapsed = [&] {
         const Shape& sizes = views.back().sizes();
-        Shape kept(sizes);
-        kept.erase(kept.begin() + static_cast<std::ptrdiff_t>(dim));
+        Shape others(sizes);
+        others.erase(others.begin() + static_cast<std::ptrdiff_t>(dim));
         std::vector<shape::Strides> strides;
         for (const View& v : views) {
             strides.push_back(v.layout.strides);
             strides.back().erase(strides.back().begin() + static_cast<std::ptrdiff_t>(dim));
         }
-        return shape::collapse(kept, strides);
+        return shape::collapse(others, strides);
     };
-    shape::Collapsed kept = collapsed();
-    constexpr std::size_t max_rank = 6; // of kernels
-    if (kept.sizes.size() > max_rank) {
+    shape::Collapsed others = collapsed();
+    constexpr std::size_t max_rank = 6; // of the kernels
+    if (others.sizes.size() > max_rank) {
         for (std::size_t i = 0; i < n.inputs.size(); ++i) views[i] = l.contiguous(views[i]);
-        kept = collapsed();
+        others = collapsed();
     }
 
-    const Dim length = views[0].sizes()[dim], rows = shape::element_count(kept.sizes);
+    const Dim length = views[0].sizes()[dim], rows = shape::element_count(others.sizes);
     bool texels = l.texels() && length.divisible_by(4);
     for (std::size_t i = 0; i < views.size(); ++i) {
         texels = texels && same(views[i].layout.strides[dim], 1) && views[i].layout.offset.divisible_by(4);
-        for (const Dim& stride : kept.strides[i]) texels = texels && stride.divisible_by(4);
+        for (const Dim& stride : others.strides[i]) texels = texels && stride.divisible_by(4);
     }
     const LaunchSpec common{.kernel = n.op->name,
-                            .constants = {static_cast<std::uint32_t>(kept.sizes.size())},
+                            .constants = {static_cast<std::uint32_t>(others.sizes.size())},
                             .groups = ceil_div(rows, 64)};
-    LaunchSpec addresses = launch_of(views, dim, rows, kept.sizes, kept.strides, common);
+    LaunchSpec addresses = launch_of(views, dim, rows, others.sizes, others.strides, common);
     if (!texels) return l.launch(std::move(addresses));
-    for (shape::Strides& strides : kept.strides)
+    for (shape::Strides& strides : others.strides)
         for (Dim& stride : strides) stride = floor_div(stride, 4);
-    l.launch(texel_variant(launch_of(views, dim, rows, kept.sizes, kept.strides, common)),
+    l.launch(texel_variant(launch_of(views, dim, rows, others.sizes, others.strides, common)),
              std::move(addresses));
 }
 
@@ -116,11 +117,11 @@ void lower_rows(Lowering& l, const Node& n, LongForm divided)
     for (std::size_t i = 0; i < n.inputs.size(); ++i) views.push_back(l.input(i));
     const View out = l.output();
     require_floating_kernel(n.op->name, out.dtype);
-    constexpr std::int64_t longest = std::int64_t{1} << 19; // 3 passes, 32 elements an iteration
-    Shape kept = out.sizes();
-    kept.erase(kept.begin() + static_cast<std::ptrdiff_t>(dim));
+    constexpr std::int64_t longest = std::int64_t{1} << 19; // 3 passes with 32 elements per iteration
+    Shape others = out.sizes();
+    others.erase(others.begin() + static_cast<std::ptrdiff_t>(dim));
     LongRows::choose(
-        l, out.sizes()[dim], shape::element_count(kept), longest,
+        l, out.sizes()[dim], shape::element_count(others), longest,
         [&] {
             std::vector<View> all = views;
             all.push_back(out);

@@ -1,4 +1,4 @@
-// sort: the first elements of each line in order, with their places; what orders elements is made of it.
+// sort: the first `count` elements of each sorted line and their indices.  argsort, topk, kthvalue and median use it.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -24,11 +24,11 @@ namespace reprise {
 namespace ops {
 namespace {
 
-// Of shaders/sort.comp.
+// The constants of shaders/sort.comp.
 constexpr std::int64_t short_line = 256, block = 64, fan = 4;
 constexpr std::int64_t longest = std::int64_t{1} << 31;
 
-// -- sort: x -> values and indices (i32), `count` of each line --
+// -- sort: x -> values and indices (i32), `count` per line --
 TensorTypes infer(const Op&, const graph::InputTypes& in, const Attributes& a)
 {
     Shape sizes = in[0].shape;
@@ -45,19 +45,19 @@ std::vector<Tensor> vjp(const VjpArguments& a)
         {{"dim", dim}, {"size", a.node.inputs[0].type().shape[static_cast<std::size_t>(dim)]}})};
 }
 
-// Runs of 64, then of 256, 1024, ...: as many merges as the size, or its bound, can need.
+// Merge sort: sorts runs of 64, then merges to runs of 256, 1024, ... as often as the upper bound of the size needs.
 void lower_long(Lowering& l, const View& x, const AroundDim& lines, const Dim& n, const Dim& count,
                 const std::vector<std::uint32_t>& constants)
 {
     const View values = l.output(0), indices = l.output(1);
     const Dim all = lines.outer * lines.inner;
     const Shape lined{all, n};
-    const DType key = size_of(x.dtype) == 8 ? i64 : i32; // as many bits as an element
+    const DType key = size_of(x.dtype) == 8 ? i64 : i32; // the width of an element
     View keys[] = {l.temporary(key, lined), l.temporary(key, lined)};
-    View places[] = {l.temporary(i32, lined), l.temporary(i32, lined)};
+    View orders[] = {l.temporary(i32, lined), l.temporary(i32, lined)};
     const records::sort_blocks blocks{.x = x,
                                       .keys = keys[0],
-                                      .indices = places[0],
+                                      .indices = orders[0],
                                       .outer = lines.outer,
                                       .n = n,
                                       .inner = lines.inner,
@@ -66,25 +66,25 @@ void lower_long(Lowering& l, const View& x, const AroundDim& lines, const Dim& n
     Dim merges = 0;
     std::size_t from = 0;
     for (std::int64_t width = block; width < longest && !n.at_most(width); width *= fan, from = 1 - from) {
-        const Dim needed = is_at_least(n, width + 1), runs = ceil_div(n, width), most = min(count, width);
+        const Dim needed = is_at_least(n, width + 1), runs = ceil_div(n, width), run_size = min(count, width);
         l.when(needed, [&] {
             const records::sort_merge merge{.keys = keys[from],
-                                            .indices = places[from],
+                                            .indices = orders[from],
                                             .keys_after = keys[1 - from],
-                                            .indices_after = places[1 - from],
+                                            .indices_after = orders[1 - from],
                                             .lines = all,
                                             .n = n,
                                             .width = width,
                                             .runs = runs,
-                                            .most = most,
+                                            .most = run_size,
                                             .most_after = min(count, fan * width)};
-            l.launch(merge.launch({.groups = ceil_div(all * runs * most, 64), .moves = true}));
+            l.launch(merge.launch({.groups = ceil_div(all * runs * run_size, 64), .moves = true}));
         });
         merges += needed;
     }
     const records::sort_finish finish{.x = x,
-                                      .even_indices = places[0],
-                                      .odd_indices = places[1],
+                                      .even_indices = orders[0],
+                                      .odd_indices = orders[1],
                                       .values = values,
                                       .indices = indices,
                                       .outer = lines.outer,
@@ -122,7 +122,7 @@ void lower(Lowering& l, const Node& node)
 }
 
 template <class Before>
-void order_lines(const ReferenceArguments& a, const Before& before) // (x, place, place) in a line
+void order_lines(const ReferenceArguments& a, const Before& before) // before(x, index, index) in a line
 {
     for_each_row(a, [&](std::span<const HostTensor> in, std::span<const HostTensor> out) {
         const HostTensor &x = in[0], &values = out[0], &indices = out[1];
@@ -151,7 +151,7 @@ void reference(const ReferenceArguments& a)
     });
 }
 
-// -- sort_vjp: dy and indices, each at most once in its line -> dx with `size` elements in a line; linear in dy --
+// -- sort_vjp: dy and indices (unique in each line) -> dx with `size` elements per line; linear in dy --
 TensorTypes infer_vjp(const Op& op, const graph::InputTypes& in, const Attributes& a)
 {
     require_floating(op.name, in[0].dtype);
@@ -193,14 +193,14 @@ void reference_vjp(const ReferenceArguments& a)
     });
 }
 
-// What orders all that a dtype holds: kernels sort words.
+// Returns the dtype to which elements are converted for the kernels, which sort words of 32 or 64 bits.
 DType sorted_as(DType dtype)
 {
     if (dtype == f16 || dtype == bf16) return f32;
     return dtype == boolean || (is_integer(dtype) && size_of(dtype) < 4) ? i32 : dtype;
 }
 
-// Of a tensor without dimensions the one element is a line.
+// Treats a tensor without dimensions as a line of one element.
 std::pair<Tensor, Tensor> ordered(const char* op, const Tensor& x, std::int64_t dim, bool descending,
                                   const Dim* count)
 {
@@ -222,7 +222,7 @@ std::pair<Tensor, Tensor> ordered(const char* op, const Tensor& x, std::int64_t 
     return {reshape(values, {}), reshape(out[1], {})};
 }
 
-// The last of the first k.
+// Returns the last of the first k elements in order.
 std::pair<Tensor, Tensor> kth(const char* op, const Tensor& x, const Dim& k, std::int64_t dim, bool keepdim)
 {
     shape::require_at_least(op, k, 1, [&] {

@@ -1,4 +1,4 @@
-// split: parts of a tensor along one dimension as views.  Their gradients are joined by one cat.
+// split: parts of a tensor along one dimension as views.  One cat concatenates their gradients.
 #include <algorithm>
 #include <string>
 
@@ -27,7 +27,7 @@ TensorTypes infer(const Op&, const graph::InputTypes& in, const Attributes& a)
     return out;
 }
 
-// The gradient of a permuted tensor lies in memory as the tensor before: what follows needs no copy.
+// If x is permuted, its gradient gets the memory order of the tensor before permute(): the next op needs no copy.
 std::vector<Tensor> vjp(const VjpArguments& a)
 {
     std::vector<Tensor> parts(a.cotangents.begin(), a.cotangents.end());
@@ -107,7 +107,7 @@ std::vector<Tensor> chunk(const Tensor& x, std::int64_t chunks, std::int64_t dim
     const std::size_t d = shape::normalize_dim("chunk", dim, x.shape().size());
     if (chunks < 1) ops::fail_size("chunk", "number of chunks", chunks);
     const Dim whole = x.shape()[d];
-    if (whole.is_constant() && !same(whole, 0)) // nothing is as many empty parts
+    if (whole.is_constant() && !same(whole, 0)) // a size of 0 gives `chunks` empty parts
         return split(x, std::max<std::int64_t>((whole.value() + chunks - 1) / chunks, 1), dim);
     const Dim size = floor_div(whole, chunks);
     shape::require_equal("chunk", size * chunks, whole, [&] {

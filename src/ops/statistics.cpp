@@ -1,4 +1,4 @@
-// Reductions that are made of sum, amax and amin.
+// Reductions composed of sum, amax and amin.
 #include <cmath>
 #include <limits>
 
@@ -17,20 +17,20 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-// sqrt whose gradient is 0, not infinite, at 0: PyTorch's choice for std and norm.
+// sqrt with the gradient 0 instead of infinity at 0, as in PyTorch for std and norm.
 Tensor root(const Tensor& x)
 {
     const Tensor zero = x == 0.0;
     return where(zero, ops::number_like(x, 0), sqrt(where(zero, ops::number_like(x, 1), x)));
 }
 
-// So that errors name the user's op.
+// Checks the dims early, so that errors name the user's op.
 void check_dims(const char* op, const Tensor& x, const Dims& dims)
 {
     ops::reduction_attributes(op, x, dims, false);
 }
 
-// The variance and the mean; by the mean first, so that nothing cancels.
+// Returns the variance and the mean, in two passes: subtracting the mean first avoids cancellation.
 std::pair<Tensor, Tensor> variance(const char* op, const Tensor& given, const Dims& dims, const VarOptions& o)
 {
     ops::require_floating(op, given.dtype());
@@ -105,7 +105,7 @@ Tensor norm(const Tensor& x, std::optional<double> order, const Dims& dims, bool
     if (p == infinity) return amax(size, dims, keepdim);
     if (p == -infinity) return amin(size, dims, keepdim);
     if (p == 0) return sum(cast(x != 0.0, x.dtype()), dims, keepdim);
-    // Elements that are 0 count |0|^p and have no slope, and so has a sum that is 0.
+    // Elements that are 0 contribute |0|^p and have the gradient 0.  A sum that is 0 has the gradient 0, too.
     const Tensor none = size == 0.0, one = ops::number_like(size, 1), zero = ops::number_like(size, 0);
     const Tensor powers =
         where(none, ops::number_like(size, p > 0 ? 0 : infinity), pow(where(none, one, size), p));
@@ -113,7 +113,7 @@ Tensor norm(const Tensor& x, std::optional<double> order, const Dims& dims, bool
     return where(flat, zero, pow(where(flat, one, total), 1 / p));
 }
 
-// m + log(sum of exp(x - m)) with m the largest; where that is infinite it is the result, as it is of nothing.
+// Computes m + log(sum of exp(x - m)) with the maximum m.  An infinite m is the result, -infinity without elements.
 Tensor logsumexp(const Tensor& x, const Dims& dims, bool keepdim)
 {
     ops::require_floating("logsumexp", x.dtype());
@@ -129,7 +129,7 @@ Tensor logsumexp(const Tensor& x, const Dims& dims, bool keepdim)
 
 namespace {
 
-// All but the first elements, and all but the last ones, along a dimension.
+// The elements along a dimension without the first one (later), and without the last one (earlier).
 struct Neighbours {
     Tensor later, earlier;
     Neighbours(const Tensor& x, std::size_t d)

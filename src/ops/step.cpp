@@ -56,8 +56,8 @@ std::size_t parameters_of(const graph::Attributes& a)
     return static_cast<std::size_t>(a.integer("parameters"));
 }
 
-// Param, grad and moments of one parameter.
-void check_alike(const graph::Op& op, const graph::InputTypes& in, const StepNames& names, std::size_t first,
+// Checks that param, grad and the moments of one parameter have the same type.
+void check_types(const graph::Op& op, const graph::InputTypes& in, const StepNames& names, std::size_t first,
                  std::size_t end)
 {
     const graph::TensorType& param = in[first];
@@ -84,7 +84,7 @@ graph::TensorTypes infer_step(const graph::Op& op, const graph::InputTypes& in, 
     graph::TensorTypes out;
     out.reserve(tensors);
     for (std::size_t first = 0; first < tensors; first += each) {
-        check_alike(op, in, names, first, first + each);
+        check_types(op, in, names, first, first + each);
         for (std::size_t i = 1; i < each; ++i) out.push_back(in[first]);
     }
     for (std::size_t k = 0; k < names.numbers.size(); ++k) {
@@ -104,11 +104,11 @@ std::size_t moments_of(const ReferenceArguments& a)
 
 namespace {
 
-// As operands: null where the host knows it.
+// The numbers as operands, which are null where the host has the value.
 struct StepNumbers {
     std::vector<LaunchOperand> operands;
     std::vector<Scalar> floats;
-    std::uint32_t in_memory = 0; // a bit for each
+    std::uint32_t in_memory = 0; // one bit per number
 };
 
 StepNumbers numbers_of(Lowering& l, const graph::Node& n, std::size_t first, DType wide)
@@ -133,7 +133,7 @@ StepNumbers numbers_of(Lowering& l, const graph::Node& n, std::size_t first, DTy
     return out;
 }
 
-// `in` and `out`: the parameter's first input and output.
+// `in` and `out` are the indices of the parameter's first input and output.
 void launch_one(Lowering& l, const graph::Node& n, const StepLaunch& step, const StepNumbers& numbers,
                 std::size_t in, std::size_t out)
 {
@@ -167,8 +167,8 @@ void launch_one(Lowering& l, const graph::Node& n, const StepLaunch& step, const
 void launch_step(Lowering& l, const graph::Node& n, const StepLaunch& step)
 {
     const std::size_t parameters = parameters_of(n.attributes), moments = moments_of(n);
-    const std::size_t first = parameters * (2 + moments); // of the numbers
-    std::map<DType, StepNumbers> numbers;                 // by what kernels read
+    const std::size_t first = parameters * (2 + moments); // index of the first number
+    std::map<DType, StepNumbers> numbers;                 // by the dtype that kernels read
     for (std::size_t p = 0; p < parameters; ++p) {
         const std::size_t out = p * (1 + moments);
         const DType wide = n.outputs[out].dtype == f64 ? f64 : f32;

@@ -1,6 +1,6 @@
-// What the steps of optimizers share: kernels over a parameter, its gradient and its moments that write the
-// parameter and the moments in place, with numbers of one element each (a learning rate) that the host may
-// know.
+// Functions shared by the optimizer steps: kernels that read a parameter, its gradient and its moments and write the
+// parameter and the moments in place.  Their numbers, such as the learning rate, are tensors of one element whose value
+// the host may have.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -18,17 +18,17 @@
 
 namespace reprise::ops {
 
-// A node's inputs are of each parameter param, grad and its moments, then the numbers; its outputs of each parameter param
-// and the moments.
+// The inputs of a node are param, grad and the moments of each parameter, then the numbers; its outputs are param and
+// the moments of each parameter.
 struct StepNames {
     std::span<const char* const> moments; // the last ones may be absent
     std::span<const char* const> numbers;
-    std::size_t least = 0; // moments
+    std::size_t least = 0; // smallest number of moments
 };
 std::vector<std::vector<Tensor>> apply_step(
     const graph::Op&, const StepNames&, const std::vector<StepOf>&,
     std::initializer_list<std::reference_wrapper<const StepNumber>> numbers,
-    graph::Attributes); // with "parameters": how many
+    graph::Attributes); // including "parameters": their number
 graph::TensorTypes infer_step(const graph::Op&, const graph::InputTypes&, const graph::Attributes&,
                               const StepNames&);
 template <const StepNames& names>
@@ -36,22 +36,22 @@ graph::TensorTypes infer_step(const graph::Op& op, const graph::InputTypes& in, 
 {
     return infer_step(op, in, a, names);
 }
-std::size_t moments_of(const graph::Node&); // of each parameter
+std::size_t moments_of(const graph::Node&); // number of moments per parameter
 std::size_t moments_of(const ReferenceArguments&);
 
-// A launch for each parameter.  Record: operands param, grad, places of moments, numbers, param', places of moments';
-// floats numbers; ints first workgroup, count.  Specialization constants: members, a bit for each number that is read
+// One launch per parameter.  Record: operands param, grad, slots of moments, numbers, param', slots of moments'; floats
+// numbers; ints first workgroup, count.  Specialization constants: number of members, one bit per number that is read
 // from memory, `flags`.
 struct StepLaunch {
     static constexpr std::size_t absent =
-        static_cast<std::size_t>(-1); // a place that the kernel does not touch
-    std::vector<std::size_t> places;  // of the kernel's moments: the node's
+        static_cast<std::size_t>(-1); // a slot that the kernel does not access
+    std::vector<std::size_t> places;  // the node's moment for each of the kernel's slots
     std::vector<std::uint32_t> flags;
 };
 void launch_step(Lowering&, const graph::Node&, const StepLaunch&);
 
-// The formula for one element: changes p and its moments m, which follow each other.  g is the gradient,
-// negated where the attribute "maximize" says so, plus `decay` times p.
+// The formula for one element updates p and the array m of its moments.  g is the gradient, negated if the attribute
+// "maximize" is set, plus `decay` times p.
 using StepFormula = std::function<void(double& p, double g, double* m)>;
 std::vector<double> step_numbers(const ReferenceArguments&);
 void reference_step(const ReferenceArguments&, double decay, const StepFormula&);

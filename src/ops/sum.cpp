@@ -1,4 +1,4 @@
-// sum, and what is made of it: mean, sum_to.
+// sum, and the functions composed of it: mean, sum_to.
 #include <reprise/ops/elementwise.hpp>
 #include <reprise/ops/reductions.hpp>
 #include <reprise/ops/shapes.hpp>
@@ -24,10 +24,10 @@ std::vector<Tensor> vjp(const VjpArguments& a)
     return {expand(reshape(a.cotangents[0], kept_shape(sizes, a.node.attributes)), sizes)};
 }
 
-// Integers wrap.
+// Integers wrap around.
 void reference(const ReferenceArguments& a)
 {
-    const double none = a.inputs[0].count() == 0 ? 0.0 : -0.0; // one element's sum has its bits
+    const double none = a.inputs[0].count() == 0 ? 0.0 : -0.0; // the sum of one element has the same bits
     reference_reduction(a, std::uint64_t{0}, none, [](auto sum, auto v) { return sum + v; });
 }
 

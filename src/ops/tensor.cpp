@@ -1,4 +1,4 @@
-// Tensor's members: what it is, reading it, writing to it.
+// Tensor's members: properties, reads and in-place writes.
 #include <algorithm>
 #include <cstring>
 #include <new>
@@ -79,7 +79,7 @@ void eval(const std::vector<Tensor>& tensors)
             detail::fail(ErrorKind::state, "eval",
                          "A tensor of a program that is being recorded has no value yet.");
     }
-    while (!values.empty()) { // a device at a time, in the order in which they come
+    while (!values.empty()) { // one device at a time, in order of first occurrence
         graph::Evaluator* const device = values.front().node->evaluator.get();
         const auto rest = std::stable_partition(
             values.begin(), values.end(), [&](const Value& v) { return v.node->evaluator.get() == device; });
@@ -89,8 +89,8 @@ void eval(const std::vector<Tensor>& tensors)
 }
 
 namespace {
-// That a value can stand in a tensor's place, but for its dtype and shape.
-void check_place(const char* op, const Value& before, const Value& given)
+// Checks that a value can replace that of a tensor, except for its dtype and shape.
+void check_replacement(const char* op, const Value& before, const Value& given)
 {
     const graph::Tracer* tracer = graph::current_tracer();
     if (given.node->trace && (!tracer || given.node->trace != tracer->id()))
@@ -117,8 +117,8 @@ void Tensor::assign(const Tensor& value)
     };
     if (given.type().dtype != before.type().dtype) detail::fail(ErrorKind::dtype, "assign", sentence());
     shape::require_same("assign", given.type().shape, before.type().shape, sentence);
-    check_place("assign", before, given);
-    // a cell keeps its shape, though the value's may be written in another way
+    check_replacement("assign", before, given);
+    // The cell retains its shape, as equal sizes may be different expressions.
     const Value v =
         given.type() == before.type() ? given : graph::read(reprise::reshape(value, before.type().shape));
     const bool leaf = is_parameter(before);
@@ -173,7 +173,7 @@ Tensor& Tensor::write(const char* op, const Tensor& value, bool into_indexed)
     if (category(value.dtype()) > category(type.dtype))
         detail::fail(ErrorKind::dtype, op, sentence(), " Convert the tensor first, or make a new one.");
     shape::require_same(op, value.shape(), type.shape, sentence);
-    check_place(op, before, graph::read(value));
+    check_replacement(op, before, graph::read(value));
     const Tensor held = reprise::reshape(cast(value, type.dtype), type.shape).clone();
     if (const auto link = cell_->link; link && (into_indexed || !link->advanced_index))
         write_back(op, *link, held);
@@ -183,7 +183,7 @@ Tensor& Tensor::write(const char* op, const Tensor& value, bool into_indexed)
 }
 
 namespace {
-// Whether each value of the one dtype is one of the other.
+// Whether `to` represents all values of `from`.
 bool holds_all(DType to, DType from)
 {
     if (to == from) return true;
@@ -200,7 +200,7 @@ bool holds_all(DType to, DType from)
     }
 }
 
-// Elements of the one type as those of the other, which holds all of their values.
+// Converts elements from one type to another, which represents all of their values.
 template <class From, class To> void convert(const std::byte* from, std::byte* to, std::size_t count)
 {
     for (std::size_t i = 0; i < count; ++i) {
@@ -225,7 +225,7 @@ template <class F> void with_type(DType t, F&& f)
     }
 }
 
-// Reads elements of any dtype; of halves as f32.
+// Reads elements of any dtype and converts them; f16 and bf16 by way of f32.
 void read_converted(const Tensor& t, std::byte* to, std::size_t bytes, DType dtype)
 {
     const DType held = t.dtype();

@@ -1,4 +1,4 @@
-// Tensors as text, by the rules of PyTorch's (torch/_tensor_str.py): digits, widths, lines, what is left out.
+// Prints tensors by the rules of PyTorch (torch/_tensor_str.py): digits, widths, line breaks and omitted elements.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace reprise {
 
 namespace {
 
-constexpr std::int64_t edge = 3, most = 1000; // elements at each end; of a tensor that is printed whole
+constexpr std::int64_t edge = 3, threshold = 1000; // elements at each end; most elements printed in full
 constexpr std::size_t line_width = 80;
 
 std::string printed(const char* format, double value)
@@ -27,7 +27,7 @@ std::string printed(const char* format, double value)
     return text;
 }
 
-// How the elements of one tensor are written: all alike, in one width.
+// Formats the elements of one tensor, all with the same digits and width.
 class Writer {
 public:
     Writer(DType dtype, std::vector<double> values, std::vector<std::int64_t> whole)
@@ -57,15 +57,15 @@ public:
 private:
     void choose_format()
     {
-        double least = std::numeric_limits<double>::infinity(), greatest = 0;
+        double smallest = std::numeric_limits<double>::infinity(), largest = 0;
         for (const double v : values_) {
             if (!std::isfinite(v) || v == 0) continue;
-            least = std::min(least, std::fabs(v));
-            greatest = std::max(greatest, std::fabs(v));
+            smallest = std::min(smallest, std::fabs(v));
+            largest = std::max(largest, std::fabs(v));
             whole_numbers_ &= v == std::ceil(v);
         }
-        if (greatest == 0) return;
-        scientific_ = greatest / least > 1000 || greatest > 1e8 || (!whole_numbers_ && least < 1e-4);
+        if (largest == 0) return;
+        scientific_ = largest / smallest > 1000 || largest > 1e8 || (!whole_numbers_ && smallest < 1e-4);
     }
 
     DType dtype_;
@@ -77,7 +77,7 @@ private:
 
 class Layout {
 public:
-    // `cut`: in each dimension of more than six elements the first three and the last three are left.
+    // `cut`: the dimensions of which only the first three and the last three elements are printed.
     Layout(const Writer& writer, std::vector<std::int64_t> sizes, std::vector<bool> cut)
         : writer_(writer), sizes_(std::move(sizes)), cut_(std::move(cut))
     {}
@@ -128,7 +128,7 @@ std::string elements(const Tensor& t, std::size_t indent)
     Tensor shown = t.detach();
     std::vector<std::int64_t> sizes;
     std::vector<bool> cut;
-    const bool whole = t.numel().value() <= most;
+    const bool whole = t.numel().value() <= threshold;
     for (std::int64_t d = 0; d < t.dim(); ++d) {
         const std::int64_t size = t.size(d).value();
         cut.push_back(!whole && size > 2 * edge);
@@ -148,7 +148,7 @@ std::string elements(const Tensor& t, std::size_t indent)
 
 const char* op_name(const graph::Node& n) { return n.op ? n.op->name : "input"; }
 
-// What stands behind the elements.
+// Returns the properties that are printed after the elements.
 std::vector<std::string> remarks(const Tensor& t, bool empty)
 {
     std::vector<std::string> out;

@@ -1,4 +1,4 @@
-// unfold and fold: windows of images as columns and the sum of such, each other's transposes.
+// unfold and fold: windows of images as columns, and the sum of such columns.  Each is the transpose of the other.
 #include <array>
 #include <string>
 
@@ -20,7 +20,7 @@ using Integers = std::vector<std::int64_t>;
 
 // -- shapes --
 
-// Rows and columns of windows in an image.
+// Returns the numbers of rows and columns of windows in an image.
 std::array<Dim, 2> windows(const char* op, const Dim& height, const Dim& width, const Attributes& a)
 {
     const Integers &kernel = a.integers("kernel"), &stride = a.integers("stride"),
@@ -122,7 +122,7 @@ void lower_fold(Lowering& l, const Node& node)
 
 // -- the specification --
 
-// Places in the columns and in the image; those outside of it are left out.
+// Calls visit(index in the columns, index in the image) for all elements that lie inside of the image.
 template <class Visit>
 void each_element(const HostTensor& image, const HostTensor& col, const Attributes& a, const Visit& visit)
 {

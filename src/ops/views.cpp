@@ -1,4 +1,4 @@
-// Shapes: ops that only look at their input in another way.
+// Ops on shapes, whose results are views of their input, and contiguous.
 #include <algorithm>
 #include <numeric>
 #include <sstream>
@@ -33,8 +33,8 @@ std::vector<Tensor> vjp_reshape(const VjpArguments& a)
     return {reshape(a.cotangents[0], a.node.inputs[0].type().shape)};
 }
 
-// Follows the sizes from the inside out: each group of output sizes must tile one run of input dimensions
-// that lies without gaps.
+// Matches the sizes from the innermost dimension outward: the product of each group of output sizes must be the size
+// of one run of contiguous input dimensions.
 bool view_reshape(const Node& n, std::size_t, Strided& s)
 {
     const Shape& to = n.outputs[0].shape;
@@ -43,11 +43,11 @@ bool view_reshape(const Node& n, std::size_t, Strided& s)
         s.strides = shape::contiguous_strides(to);
         return true;
     }
-    DimVector sizes, strides; // of the input without its ones
+    DimVector sizes, strides; // of the input, without sizes of 1
     for (std::size_t i = 0; i < s.sizes.size(); ++i)
         if (!same(s.sizes[i], 1)) {
             if (!strides.empty() &&
-                same(strides.back(), s.strides[i] * s.sizes[i])) { // one run with its outer neighbour
+                same(strides.back(), s.strides[i] * s.sizes[i])) { // merged with its outer neighbour
                 sizes.back() *= s.sizes[i];
                 strides.back() = s.strides[i];
             } else {
@@ -55,7 +55,7 @@ bool view_reshape(const Node& n, std::size_t, Strided& s)
                 strides.push_back(s.strides[i]);
             }
         }
-    if (sizes.size() == 1) { // one run: any sizes of as many elements, be they equal by a guard
+    if (sizes.size() == 1) { // one run: any sizes with the same product, even if only a guard ensures it
         s.strides = shape::contiguous_strides(to);
         for (Dim& stride : s.strides) stride *= strides[0];
         s.sizes = to;
@@ -159,7 +159,7 @@ bool view_narrow(const Node& n, std::size_t, Strided& s)
     return true;
 }
 
-// -- contiguous: a copy where the input is not --
+// -- contiguous: a copy of an input that is not contiguous --
 TensorTypes infer_contiguous(const Op&, Types in, const Attributes&) { return {in[0]}; }
 std::vector<Tensor> vjp_contiguous(const VjpArguments& a) { return {a.cotangents[0]}; }
 void lower_contiguous(Lowering& l, const Node&) { l.copy(l.input(0), l.output()); }
@@ -205,11 +205,11 @@ bool leading_sizes_are_one(const Shape& sizes, std::int64_t dim)
 
 Tensor put_range(const Tensor& x, std::int64_t dim, const Dim& start, const Dim& length, const Tensor& values)
 {
-    const Dim end = start + length, behind = x.size(dim) - end;
+    const Dim end = start + length, after = x.size(dim) - end;
     std::vector<Tensor> parts;
     if (!same(start, 0)) parts.push_back(narrow(x, dim, 0, start));
     if (!same(length, 0)) parts.push_back(values);
-    if (!same(behind, 0)) parts.push_back(narrow(x, dim, end, behind));
+    if (!same(after, 0)) parts.push_back(narrow(x, dim, end, after));
     return parts.empty() ? x : parts.size() == 1 ? parts[0] : cat(parts, dim);
 }
 
@@ -227,7 +227,7 @@ void link_range(const Tensor& part, const Tensor& x, std::int64_t dim, const Dim
 }
 
 namespace {
-// x in another shape.  A write into the result reaches x, unless the order of the elements may make it a copy.
+// Returns x in another shape.  Writes into the result reach x, unless the strides of x may require a copy.
 Tensor reshaped(const Tensor& x, Shape to, bool always_view = false)
 {
     const Tensor view = graph::apply1(reshape_op, {x}, {{"shape", std::move(to)}});
@@ -291,9 +291,9 @@ Tensor permute(const Tensor& x, const std::vector<std::int64_t>& dims)
 
 Tensor transpose(const Tensor& x, std::int64_t a, std::int64_t b)
 {
-    const std::size_t rank = graph::type_of(x).shape.size(), known = std::max<std::size_t>(rank, 1);
-    const std::size_t first = shape::normalize_dim("transpose", a, known),
-                      second = shape::normalize_dim("transpose", b, known);
+    const std::size_t rank = graph::type_of(x).shape.size(), dims_count = std::max<std::size_t>(rank, 1);
+    const std::size_t first = shape::normalize_dim("transpose", a, dims_count),
+                      second = shape::normalize_dim("transpose", b, dims_count);
     if (rank == 0) return x;
     std::vector<std::int64_t> dims(rank);
     std::iota(dims.begin(), dims.end(), 0);

@@ -1,5 +1,5 @@
-// The C++ reader of the vocabulary, in float and in double, with the bits that devices give (those that keep
-// subnormals; where they are flushed, the host must flush too).  Compile users with -ffp-contract=off.
+// The vocabulary (math library) compiled as C++, in float and in double.  Results have the same bits as on devices that
+// preserve subnormals; for a device that flushes them the host must flush, too.  Compile users with -ffp-contract=off.
 #pragma once
 #include <bit>
 #include <cmath>
@@ -25,7 +25,7 @@ namespace reprise::ops::native_f64 {
 using native::rp_inf, native::rp_nan, native::rp_umulhi, native::uint;
 #if defined(__GNUC__)
 #pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wliteral-suffix" // GLSL's, which no later C++ will have
+#pragma GCC diagnostic ignored "-Wliteral-suffix" // the suffix of GLSL, which no later C++ will define
 #endif
 constexpr double operator"" lf(long double value) { return static_cast<double>(value); }
 #if defined(__GNUC__)

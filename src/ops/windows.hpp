@@ -1,4 +1,4 @@
-// What the ops over the last one to three dimensions share: their kernels work on [planes, D, H, W].
+// Functions shared by the ops over the last one to three dimensions, whose kernels work on [planes, D, H, W].
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -14,7 +14,7 @@ inline Shape last_of(const Shape& s, std::size_t n)
     return {s.end() - static_cast<std::ptrdiff_t>(n), s.end()};
 }
 
-// The shape with its last sizes replaced by these.
+// Returns the shape with its last sizes replaced by these.
 inline Shape with_last(Shape s, const Shape& last)
 {
     std::copy(last.begin(), last.end(), s.end() - static_cast<std::ptrdiff_t>(last.size()));
@@ -28,7 +28,7 @@ inline Dim planes_of(const Shape& s, std::size_t n)
     return planes;
 }
 
-// With so many of `filling` in front that they are three.
+// Prepends `filling` until the list has three entries.
 template <class Vector> Vector three(Vector v, const typename Vector::value_type& filling)
 {
     v.insert(v.begin(), 3 - v.size(), filling);

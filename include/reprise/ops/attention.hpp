@@ -14,16 +14,16 @@ namespace reprise {
 enum class CausalAlignment { upper_left, lower_right };
 // Options of scaled_dot_product_attention().
 struct AttentionOptions {
-    // Broadcasts to [..., T, S].  Of the query's dtype: added to the scores.  Bool or integers: a key takes
-    // part where it is true or not 0.
+    // Broadcasts to [..., T, S].  A mask of the query's dtype is added to the scores.  With bools or integers a
+    // key takes part where the mask is true or not 0.
     Tensor attn_mask = {};
     double dropout_p = 0; // the probability with which a weight is dropped
     // Adds a causal mask; with attn_mask too, a key takes part where both masks allow it.
     bool is_causal = false;
     std::optional<double> scale = std::nullopt; // factor of the scores; nullopt: 1 / sqrt(features)
     // Grouped queries: the inputs are [..., heads, length, features], and the number of the query's heads is
-    // a multiple of that of the key's and value's; each of these serves as many consecutive heads of the
-    // query.
+    // a multiple of that of the key's and value's; consecutive heads of the query share a head of key and
+    // value.
     bool enable_gqa = false;
     CausalAlignment causal_alignment = CausalAlignment::upper_left; // of is_causal
     double softcap = 0; // c > 0: scores become c tanh(scores / c) before the masks; 0: unchanged
@@ -34,9 +34,9 @@ struct AttentionOptions {
 // the heads after a transpose copies nothing.  Errors: shape, dtype; argument for dropout_p outside [0, 1],
 // softcap below 0, and a symbolic E without scale.
 //
-// With more than 512 keys, with a mask or with grouped heads, no matrix of T x S weights is kept in memory,
-// neither here nor for the gradient, if the features are at most 128.  Softcap, second gradients and the
-// gradient of an added mask do keep some.
+// With more than 512 keys, with a mask or with grouped heads, no matrix of T x S weights is stored, neither
+// here nor for the gradient, if there are at most 128 features.  Softcap, second gradients and the gradient of
+// an added mask do store such matrices.
 Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value,
                                     const AttentionOptions& = {});
 // The same with PyTorch's arguments in their order.
@@ -60,7 +60,7 @@ Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, cons
 // scale; the same after softcap; the same after the masks too (-infinity where a key does not take part); or
 // the weights before dropout.
 enum class AttentionScores { products, capped, masked, weights };
-// scaled_dot_product_attention() and the chosen scores [..., T, S].  Always keeps that matrix in memory.
+// scaled_dot_product_attention() and the chosen scores [..., T, S].  Always stores that matrix.
 std::pair<Tensor, Tensor> scaled_dot_product_attention_with_scores(
     const Tensor& query, const Tensor& key, const Tensor& value, const AttentionOptions& = {},
     AttentionScores = AttentionScores::weights);

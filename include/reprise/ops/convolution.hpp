@@ -94,7 +94,7 @@ Tensor conv3d_weight(const Tensor& x, const Shape& weight_size, const Tensor& gr
 // Options of the transposed convolutions over N dimensions; a single number serves all dimensions.
 template <std::size_t N> struct ConvTransposeOptions {
     WindowSizes<N> stride = 1;  // the distance of neighbouring windows in the output
-    WindowSizes<N> padding = 0; // what is cut off on both sides of each dimension of the output
+    WindowSizes<N> padding = 0; // elements removed on both sides of each dimension of the output
     // Elements added at the end of each dimension of the output; less than the stride or the dilation.
     WindowSizes<N> output_padding = 0;
     std::int64_t groups = 1;     // groups of channels, each with its own part of the weight

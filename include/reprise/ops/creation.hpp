@@ -76,8 +76,8 @@ Tensor randn_like(const Tensor&, const CreationOptions& = {});              // s
 
 // -- drawn from distributions; without gradients --
 
-// Integers from low to high - 1, by default i32, of any dtype but bool.  Error(argument) unless there are 1 to 2^32 - 1 of
-// them, within 2^53 of 0 and within the dtype.
+// Integers from low to high - 1, by default i32, of any dtype but bool.  Error(argument) unless there are 1 to
+// 2^32 - 1 of them, within 2^53 of 0 and within the dtype.
 Tensor randint(std::int64_t low, std::int64_t high, const Shape&, const CreationOptions& = {});
 Tensor randint(std::int64_t high, const Shape&, const CreationOptions& = {}); // from 0 to high - 1
 // randint() with the shape, dtype and device of a tensor.
@@ -103,13 +103,13 @@ Tensor multinomial(const Tensor& weights, const Dim& count, bool replacement = f
 // -- from host memory --
 
 // A number of the host as an f32 tensor of one element, such as a learning rate or a bias correction.  A
-// recorded program calls `value` at each of its calls; eager code calls it at once.
+// recorded program calls `value` at each of its calls; eager code calls it immediately.
 Tensor host_scalar(std::function<double()> value);
 // The bytes of all elements, in row-major order, as from_bytes() takes them.  Waits for the device.
 std::vector<std::byte> to_bytes(const Tensor&);
 
-// A copy of elements of options.dtype (f32 where none is set) in row-major order.  Error(shape) unless there are
-// as many as the shape has.
+// A copy of elements of options.dtype (f32 where none is set) in row-major order.  Error(shape) unless their
+// number is that of the shape.
 Tensor from_bytes(std::span<const std::byte>, const Shape&, const CreationOptions&);
 // A copy of the numbers in row-major order, of their type's dtype, or converted to options.dtype.  Error(shape) as
 // from_bytes().
@@ -126,15 +126,15 @@ Tensor from_vector(std::initializer_list<T> v, const Shape& shape, const Creatio
 {
     return from_vector(std::vector<T>(v), shape, options);
 }
-// A copy of elements of options.dtype (f32 where none is set) at `data`, in row-major order; they are not needed
+// A copy of elements of options.dtype (f32 where none is set) at `data`, in row-major order; `data` may be freed
 // afterwards.
 Tensor from_blob(const void* data, const Shape&, const CreationOptions& = {});
-// Does not compile: elements of a type that has no dtype.
+// Does not compile for elements of a type without a dtype.
 template <class T>
 requires(!std::is_void_v<T> && !requires { DTypeOf<T>::value; }) Tensor
     from_blob(const T* data, const Shape&, const CreationOptions& = {})
 = delete;
-// The same with the numbers' own dtype where the options name none.
+// The same with the dtype of T if the options name none.
 template <class T>
 requires requires { DTypeOf<T>::value; }
 Tensor from_blob(const T* data, const Shape& shape, CreationOptions options = {})
@@ -178,9 +178,9 @@ public:
             if constexpr (!std::is_floating_point_v<T>) whole_.push_back(static_cast<std::int64_t>(value));
         }
     }
-    // What the numbers are: bools, integers or floating numbers; of several kinds the last one of these.
+    // The kind of the numbers: bools, integers or floating numbers; if they are mixed, the last of these kinds.
     enum class Kind { logical, whole, floating };
-    Kind kind() const { return kind_; }                           // what they are
+    Kind kind() const { return kind_; }                           // the kind of the numbers
     const std::vector<double>& values() const { return values_; } // all numbers in row-major order
     // All integers and bools in row-major order, exact beyond 2^53 too.
     const std::vector<std::int64_t>& whole() const { return whole_; }

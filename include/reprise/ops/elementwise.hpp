@@ -2,16 +2,16 @@
 // (promote_types()).
 //
 // Each row of elementwise.def is a function of its name, PyTorch's for most of them: name(x), name(a, b) or
-// name(a, b, c).  The row documents it: it has the types that the function takes and gives, the formula, and
-// the derivative by each input; a comment above it says what is a choice, such as the slope at 0 or the
-// result for NaN.  Rows of floating types (F) take integers and bools as f32; rows of bools (B) take other
-// dtypes as "is not 0"; bitwise_* of bools is logical_*.  Rows of numbers (N) compute in the promoted dtype.
-// Comparisons give bool.  Error(dtype) for a dtype that a row does not take, and for sub() and neg() of
+// name(a, b, c).  The row documents it: it has the types that the function takes and returns, the formula, and
+// the derivative by each input; a comment above it states conventions, such as the slope at 0 or the result
+// for NaN.  Rows of floating types (F) take integers and bools as f32; rows of bools (B) take other dtypes as
+// "is not 0"; bitwise_* of bools is logical_*.  Rows of numbers (N) compute in the promoted dtype.
+// Comparisons return bool.  Error(dtype) for a dtype that a row does not take, and for sub() and neg() of
 // bools; Error(shape) where the shapes do not broadcast.
 //
-// A number in place of a tensor takes the tensor's dtype, except that beside integers a number that is not
-// whole is f32, and beside bools a whole one is i64 and another one f32.  Error(argument) where the dtype
-// does not hold the number.
+// A number in place of a tensor takes the dtype of the other tensor, except that with integers a number that
+// is not whole is f32, and with bools a whole number is i64 and any other one f32.  Error(argument) where the
+// dtype does not hold the number.
 #pragma once
 #include <concepts>
 #include <cstdint>
@@ -155,11 +155,12 @@ Tensor clamp_min(const Tensor&, double min);          // max(x, min)
 Tensor clamp_min(const Tensor& x, const Tensor& min); // max(x, min), with gradients as clamp(x, min)
 Tensor clamp_max(const Tensor&, double max);          // min(x, max)
 Tensor clamp_max(const Tensor& x, const Tensor& max); // min(x, max), with gradients as clamp(x, min)
-// Converts to a dtype; x itself where it has it.  Numbers become f16 and bf16 to nearest even, i32 toward
-// zero and saturating with 0 for NaN, i16, i8 and u8 the low bits of that, and bool "is not 0", true for NaN.
+// Converts to a dtype; returns x itself where it has that dtype.  Rounds to nearest even for f16 and bf16, and
+// toward zero for i32, saturating and with 0 for NaN; i16, i8 and u8 are the low bits of that.  bool is "is not
+// 0", true for NaN.
 Tensor cast(const Tensor&, DType);
 
-// -- made of rows; integers and bools are taken as f32 where PyTorch does so --
+// -- composed of rows; integers and bools are taken as f32 where PyTorch does so --
 
 Tensor exp2(const Tensor& x);    // 2 to the power of x
 Tensor frac(const Tensor& x);    // x - trunc(x), with the sign of x; of a floating dtype

@@ -1,10 +1,10 @@
-// Reading and writing by indices, functions whose result's size depends on values, and masks.  Indices are
+// Reads and writes by indices, functions with results of data-dependent size, and masks.  Indices are
 // i32 or i64, else Error(dtype); indices in results are i32.
 //
 // Where elements are read (index_select, gather, take), a negative index counts from the end, and one outside
 // gives NaN (of integers 0).  Where they are written, an index that is negative or outside writes nothing.
 // Contributions of equal indices are added in the order of their positions; where they replace one another,
-// the last one is kept.
+// the last one is stored.
 #pragma once
 #include <optional>
 #include <string>
@@ -19,7 +19,7 @@ namespace reprise {
 // classes (those below, nll_loss(), cross_entropy()) throw Error(argument) for one that is out of range; it
 // names the function, the index, its position and the size.  Each such call waits for its indices.  Checks
 // are off at first, but on in debug builds of the library (NDEBUG not defined), as REPRISE_CHECK_INDICES (0
-// or 1) in the environment says, and while a detect_anomaly of the thread lives.  A program has the checks
+// or 1) in the environment says, and while the thread has a detect_anomaly.  A program has the checks
 // that were on while it was recorded: its call waits, and throws after it has run, with its state changed.
 void set_check_indices(bool on);
 bool checks_indices(); // whether indices are checked on this thread now
@@ -84,7 +84,7 @@ std::vector<Tensor> where(const Tensor& condition);    // nonzero_as_tuple()
 
 // The distinct elements of x in ascending order, [count], whether sorted or not; with return_inverse the
 // index of each element of x among them (i32, of x's shape); with return_counts how often each occurs (i32,
-// [count]).  What is not requested is undefined.  Each NaN is an element of its own.  No gradient.
+// [count]).  Results that are not requested are undefined.  Each NaN counts as distinct.  No gradient.
 std::tuple<Tensor, Tensor, Tensor> unique(const Tensor& x, bool sorted = true, bool return_inverse = false,
                                           bool return_counts = false);
 // unique() by the name of ATen's function.
@@ -106,8 +106,8 @@ std::tuple<Tensor, Tensor, Tensor> unique_consecutive(const Tensor& x, bool retu
 // for a negative number.
 Tensor bincount(const Tensor& x, const Tensor& weights = {}, std::int64_t minlength = 0);
 // How many elements of x fall into each of `bins` equal parts of [min, max], f32; for min = max = 0 from the
-// smallest to the largest element.  Elements outside and NaN are not counted.  x is floating, and this
-// does not wait for it.  Error(argument) for bins below 1 or min above max.
+// smallest to the largest element.  Elements outside and NaN are not counted.  x is floating; the call does
+// not wait for it.  Error(argument) for bins below 1 or min above max.
 Tensor histc(const Tensor& x, std::int64_t bins = 100, double min = 0, double max = 0);
 
 // -- masks --
@@ -117,7 +117,7 @@ Tensor masked_fill(const Tensor&, const Tensor& mask, double value);
 // The same with the value of a tensor without dimensions; else Error(shape).
 Tensor masked_fill(const Tensor&, const Tensor& mask, const Tensor& value);
 // x, with the elements of source in their order where the mask (bool) is true; the mask broadcasts to x.  The
-// source has x's dtype.  Elements that it lacks are NaN (0 for integers).
+// source has x's dtype.  Elements beyond its end are NaN (0 for integers).
 Tensor masked_scatter(const Tensor& x, const Tensor& mask, const Tensor& source);
 // The lower triangle of matrices, the last two dimensions: 0 above the diagonal, which lies `diagonal` above
 // the main one.
@@ -126,10 +126,10 @@ Tensor tril(const Tensor&, std::int64_t diagonal = 0);
 // the main one.
 Tensor triu(const Tensor&, std::int64_t diagonal = 0);
 
-// The rows and columns, [2, count], of the elements that tril() keeps of a matrix [row, col], in row-major
+// The rows and columns, [2, count], of the elements that tril() retains of a matrix [row, col], in row-major
 // order.
 Tensor tril_indices(std::int64_t row, std::int64_t col, std::int64_t offset = 0, const CreationOptions& = {});
-// The rows and columns, [2, count], of the elements that triu() keeps of a matrix [row, col], in row-major
+// The rows and columns, [2, count], of the elements that triu() retains of a matrix [row, col], in row-major
 // order.
 Tensor triu_indices(std::int64_t row, std::int64_t col, std::int64_t offset = 0, const CreationOptions& = {});
 

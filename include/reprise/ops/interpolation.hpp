@@ -48,8 +48,8 @@ struct InterpolateOptions {
     // linear and cubic modes only, else Error(argument).
     bool align_corners = false;
 };
-// Resizes images x [N, C, L], [N, C, H, W] or [N, C, D, H, W] of a floating dtype.  linear is for the first,
-// bilinear and bicubic for the second, trilinear for the third, else Error(shape).  Positions are computed in
+// Resizes images x [N, C, L], [N, C, H, W] or [N, C, D, H, W] of a floating dtype.  linear requires the first
+// shape, bilinear and bicubic the second, trilinear the third, else Error(shape).  Positions are computed in
 // f32.  For a symbolic size the scale_factor must be a multiple of 2^-20.
 Tensor interpolate(const Tensor& x, const InterpolateOptions&);
 
@@ -73,8 +73,8 @@ inline constexpr std::array<std::pair<std::string_view, GridSampleMode>, 3> name
              {"nearest", GridSampleMode::nearest},
              {"bicubic", GridSampleMode::bicubic}}};
 }
-// What lies around the image for grid_sample(): zeros, the nearest element of the border, or the image
-// mirrored.
+// How grid_sample() extends the image beyond its borders: by zeros, by the nearest element of the border, or
+// by the mirrored image.
 enum class GridSamplePadding { zeros, border, reflection };
 // PyTorch's names of them, for Choice.
 inline constexpr std::array<std::pair<std::string_view, GridSamplePadding>, 3> names_of_choices(
@@ -87,7 +87,7 @@ inline constexpr std::array<std::pair<std::string_view, GridSamplePadding>, 3> n
 // Options of grid_sample().
 struct GridSampleOptions {
     Choice<GridSampleMode> mode = GridSampleMode::bilinear;            // how elements are computed
-    Choice<GridSamplePadding> padding_mode = GridSamplePadding::zeros; // what lies around the image
+    Choice<GridSamplePadding> padding_mode = GridSamplePadding::zeros; // how the image is extended
     bool align_corners = false; // -1 and 1 are the centres of the corner elements; false: their outer edges
 };
 // Samples x [N, C, H, W] at the positions (x, y) of grid [N, OH, OW, 2] -> [N, C, OH, OW], or x [N, C, D, H,

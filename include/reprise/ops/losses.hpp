@@ -106,7 +106,7 @@ Tensor cosine_similarity(const Tensor& a, const Tensor& b, std::int64_t dim = 1,
 // with size 1.
 Tensor pairwise_distance(const Tensor& a, const Tensor& b, double p = 2, double eps = 1e-6,
                          bool keepdim = false);
-// The p-norm distances between all pairs of rows: [..., P, M] and [..., R, M] -> [..., P, R].  Keeps all P R
+// The p-norm distances between all pairs of rows: [..., P, M] and [..., R, M] -> [..., P, R].  Stores all P R
 // M differences in memory.  Error(argument) for p below 0.
 Tensor cdist(const Tensor& a, const Tensor& b, double p = 2);
 // 1 - cosine where the target is 1, max(0, cosine - margin) where it is -1, else 0, for the cosine of a and b

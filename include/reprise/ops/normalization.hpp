@@ -10,8 +10,8 @@
 namespace reprise {
 
 // Sets each element to 0 with probability p and divides the others by 1 - p; x itself unless training.  Which
-// elements are dropped is computed from the random generator's state (random.hpp), so that no mask is kept
-// for the gradient.  Error(argument) for a p outside [0, 1], as for all functions of dropout.
+// elements are dropped is computed from the random generator's state (random.hpp), so that no mask is saved
+// for backward.  Error(argument) for a p outside [0, 1], as for all functions of dropout.
 Tensor dropout(const Tensor&, double p = 0.5, bool training = true);
 // dropout() of whole channels: [N, C, L] or [C, L].
 Tensor dropout1d(const Tensor&, double p = 0.5, bool training = true);
@@ -46,7 +46,7 @@ inline Tensor batch_norm(const Tensor& x, const Tensor& weight, const Tensor& bi
                       BatchNormOpOptions{training, momentum, eps});
 }
 // (x - mean) / sqrt(variance + eps) * weight + bias with mean and biased variance over the last dimensions,
-// whose sizes normalized_shape repeats (Ba et al., 2016); weight and bias have that shape and x's dtype, or
+// whose sizes are normalized_shape (Ba et al., 2016); weight and bias have that shape and x's dtype, or
 // are undefined.
 Tensor layer_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight = {},
                   const Tensor& bias = {}, double eps = 1e-5);
@@ -67,7 +67,7 @@ struct InstanceNormOpOptions {
 };
 // Normalises each channel of each image of x [N, C, ...] by its own mean and biased variance, then applies
 // weight and bias of each channel, [C] or undefined.  running_mean and running_var [C], where both are given,
-// are assigned as by batch_norm(), from the averages over the batch.  By running statistics x may be [N, C].
+// are assigned as by batch_norm(), from the averages over the batch.  With running statistics x may be [N, C].
 // Error(shape) where a channel of an image has a single value.
 Tensor instance_norm(const Tensor& x, Tensor running_mean = {}, Tensor running_var = {},
                      const Tensor& weight = {}, const Tensor& bias = {}, const InstanceNormOpOptions& = {});

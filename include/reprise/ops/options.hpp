@@ -1,5 +1,5 @@
-// Options of the ops that are methods of Tensor, and the choice of a reduction.  They stand apart because
-// Tensor is incomplete where it declares them.
+// Options of the ops that are methods of Tensor, and the choice of a reduction.  They have a separate header
+// because Tensor is incomplete where it declares its methods.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -52,7 +52,7 @@ inline constexpr std::array<std::pair<std::string_view, Reduction>, 4> names_of_
 // end of the dimension; bounds beyond the dimension are clamped to it.
 struct SliceRange {
     Dim start = 0;                         // the first index
-    std::optional<Dim> end = std::nullopt; // behind the last index; nullopt: the dimension's size
+    std::optional<Dim> end = std::nullopt; // after the last index; nullopt: the dimension's size
     std::int64_t step = 1;                 // at least 1
 };
 

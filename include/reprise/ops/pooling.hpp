@@ -62,7 +62,7 @@ template <std::size_t N> struct MaxUnpoolOptions {
     std::optional<Shape> output_size{};
 };
 // Puts each element of x at its index (i32 or i64, of x's shape), as max_pool1d_with_indices() returned it,
-// in an image of zeros.  Of several elements for one index the last is kept, and it alone gets a gradient.
+// in an image of zeros.  Of several elements for one index the last is stored, and it alone gets a gradient.
 // Error(shape) where the shapes of x and indices differ; Error(argument) where output_size has another number
 // of sizes.
 Tensor max_unpool1d(const Tensor& x, const Tensor& indices, const MaxUnpoolOptions<1>&);
@@ -173,7 +173,7 @@ inline Tensor avg_pool3d(const Tensor& x, WindowSizes<3> kernel_size, WindowStri
                                            count_include_pad, divisor_override});
 }
 
-// Adaptive average pooling: the mean of each of output_size windows.  Window i of m over a size n reaches
+// Adaptive average pooling: the mean of each of output_size windows.  Window i of m over a size n extends
 // from floor(i n / m) to ceil((i + 1) n / m) exclusive.  An output_size of -1 is the size of x; less is
 // Error(argument).  x is floating.
 Tensor adaptive_avg_pool1d(const Tensor& x, const Dim& output_size);
@@ -183,7 +183,7 @@ Tensor adaptive_avg_pool2d(const Tensor& x, const Dim& output_size); // with one
 // The same over three dimensions.
 Tensor adaptive_avg_pool3d(const Tensor& x, const std::array<Dim, 3>& output_size);
 Tensor adaptive_avg_pool3d(const Tensor& x, const Dim& output_size); // with one size for all dimensions
-// Adaptive max pooling: the largest element of each of output_size windows, which lie as for
+// Adaptive max pooling: the largest element of each of output_size windows, which are those of
 // adaptive_avg_pool1d(); dtypes, NaN and gradient as for max_pool1d().
 Tensor adaptive_max_pool1d(const Tensor& x, const Dim& output_size);
 // The same over two dimensions.
@@ -213,8 +213,8 @@ template <std::size_t N> struct LpPoolOptions {
     std::array<std::int64_t, N> stride = detail::each<N>(0);      // the distance of windows; 0: kernel_size
     bool ceil_mode = false; // rounds the size of the output up, as for max pooling
 };
-// (sum of x^p over the window)^(1 / p) for p = norm_type.  A window that ceil_mode lets reach beyond the end
-// counts the mean of its elements kernel_size times, as in PyTorch.  x is floating.
+// (sum of x^p over the window)^(1 / p) for p = norm_type.  For a window that ceil_mode extends beyond the end
+// the sum is kernel_size times the mean over its elements, as in PyTorch.  x is floating.
 Tensor lp_pool1d(const Tensor& x, double norm_type, const LpPoolOptions<1>&);
 // The same over two dimensions.
 Tensor lp_pool2d(const Tensor& x, double norm_type, const LpPoolOptions<2>&);

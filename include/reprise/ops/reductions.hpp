@@ -97,7 +97,7 @@ Tensor linalg_matrix_norm(const Tensor&, const std::string& p = "fro", const Dim
 // linalg_vector_norm() of a vector and of one.
 Tensor linalg_norm(const Tensor&, std::optional<double> p = std::nullopt, const Dims& dims = {},
                    bool keepdim = false, std::optional<DType> dtype = std::nullopt);
-// linalg_matrix_norm() by name, without dims of a matrix only.
+// linalg_matrix_norm() by name; without dims the tensor must be a matrix.
 Tensor linalg_norm(const Tensor&, const std::string& p, const Dims& dims = {}, bool keepdim = false,
                    std::optional<DType> dtype = std::nullopt);
 // log(sum of exp(x)) without overflow, of a floating dtype.

@@ -1,6 +1,6 @@
-// Shapes and orders of elements, for any dtype.  A view shares the memory of its input; reshape() and what is
-// made of it gives a view where the strides allow it, else a copy.  Negative dimensions count from the end;
-// Error(argument) for one that does not exist.
+// Shapes and orders of elements, for any dtype.  A view shares the memory of its input; reshape() and the
+// functions composed of it return a view where the strides allow it, else a copy.  Negative dimensions count
+// from the end; Error(argument) for one that does not exist.
 #pragma once
 #include <array>
 #include <optional>
@@ -13,7 +13,7 @@
 
 namespace reprise {
 
-// The same elements in row-major order with another shape, in which one size may be -1 for what is left.
+// The same elements in row-major order with another shape, in which one size may be -1, to be inferred.
 // Error(shape) where the number of elements differs; Error(argument) for another negative size or several of
 // -1.
 Tensor reshape(const Tensor&, const Shape& shape);
@@ -24,8 +24,8 @@ Tensor transpose(const Tensor&, std::int64_t a, std::int64_t b);
 // Reorders the dimensions: dimension i of the result is dims[i] of x; a view.  Error(argument) unless each
 // occurs once.
 Tensor permute(const Tensor&, const std::vector<std::int64_t>& dims);
-// Repeats dimensions of the constant size 1, and new ones in front, to this shape; a view.  A size of -1
-// stays as it is.  Error(shape) where the shape does not broadcast to it.
+// Broadcasts dimensions of the constant size 1, and new ones in front, to this shape; a view.  -1 leaves a
+// size unchanged.  Error(shape) where the shape does not broadcast to it.
 Tensor expand(const Tensor&, const Shape& shape);
 // Removes all dimensions of the constant size 1; a view.
 Tensor squeeze(const Tensor&);
@@ -37,14 +37,14 @@ Tensor flip(const Tensor&, const Dims& dims);
 // The elements start to start + length - 1 along dim; a view.  A negative start counts from the end.
 // Error(shape) where they are not all inside.
 Tensor narrow(const Tensor&, std::int64_t dim, const Dim& start, const Dim& length);
-// Parts along dim of the given sizes, as views.  Error(shape) unless the sizes add up to the dimension's;
-// here it may be symbolic.
+// Parts along dim of the given sizes, as views.  Error(shape) unless the sizes add up to that of the dimension,
+// which may be symbolic.
 std::vector<Tensor> split(const Tensor&, const Shape& sizes, std::int64_t dim = 0);
 // Parts of one size, as views; the last one may be smaller.  Error(argument) for a size below 1; Error(shape)
 // for a symbolic dimension.
 std::vector<Tensor> split(const Tensor&, std::int64_t size, std::int64_t dim = 0);
 // At most `chunks` parts of equal size, as views; the last one may be smaller.  A symbolic size must be a
-// multiple of `chunks` and gives exactly as many.  Error(argument) for chunks below 1.
+// multiple of `chunks` and gives exactly `chunks` parts.  Error(argument) for chunks below 1.
 std::vector<Tensor> chunk(const Tensor&, std::int64_t chunks, std::int64_t dim = 0);
 // The elements along dim as views without that dimension.  Error(shape) for a symbolic dimension.
 std::vector<Tensor> unbind(const Tensor&, std::int64_t dim = 0);
@@ -70,8 +70,8 @@ inline constexpr std::array<std::pair<std::string_view, PaddingMode>, 4> names_o
              {"replicate", PaddingMode::replicate},
              {"circular", PaddingMode::circular}}};
 }
-// Pads with elements of the tensor.  Modes but constant pad the last one to three dimensions of a tensor that
-// has one or two more.  `value` is for constant.
+// Pads by a mode.  All modes except constant pad the last one to three dimensions of a tensor that has one or
+// two more.  Only the mode constant reads `value`.
 Tensor pad(const Tensor&, const DimVector& amounts, Choice<PaddingMode>, double value = 0);
 // pad() with one value, by PyTorch's name for it.
 Tensor constant_pad_nd(const Tensor&, const DimVector& amounts, double value = 0);
@@ -83,7 +83,7 @@ Tensor expand_as(const Tensor& x, const Tensor& other);         // expand() to t
 Tensor ravel(const Tensor&);                                    // flatten()
 Tensor expand_dims(const Tensor&, std::int64_t dim);            // unsqueeze()
 Tensor swapaxes(const Tensor&, std::int64_t a, std::int64_t b); // transpose()
-// Moves a dimension to another place; the others keep their order.  A view.
+// Moves a dimension to another position; the others keep their order.  A view.
 Tensor movedim(const Tensor&, std::int64_t from, std::int64_t to);
 // The element `index` along dim, without that dimension; a view.  A negative index counts from the end.
 // Error(shape) for an index outside.
@@ -101,16 +101,16 @@ Tensor repeat(const Tensor&, const DimVector& times);
 Tensor repeat_interleave(const Tensor&, std::int64_t times, std::int64_t dim);
 // The same of the flattened tensor: [n] -> [n times].
 Tensor repeat_interleave(const Tensor&, std::int64_t times);
-// Element i along dim repeats[i] times; repeats [size] of integers, or one number for all.  Without dim of the
-// flattened tensor.  Waits for `repeats`: Error(state) while recording.  Error(argument) for a negative number.
+// Element i along dim repeats[i] times; repeats [size] of integers, or one number for all.  Without dim the
+// tensor is flattened.  Waits for `repeats`: Error(state) while recording.  Error(argument) for a negative number.
 Tensor repeat_interleave(const Tensor&, const Tensor& repeats,
                          std::optional<std::int64_t> dim = std::nullopt);
-// Shifts the elements along dim toward the end; those that leave it come back at the start.
+// Shifts the elements along dim toward the end; those shifted beyond the end reappear at the start.
 Tensor roll(const Tensor&, std::int64_t shift, std::int64_t dim);
 // The same along several dimensions, with one shift for each.
 Tensor roll(const Tensor&, const std::vector<std::int64_t>& shifts, const Dims& dims);
 Tensor roll(const Tensor&, std::int64_t shift); // shifts the flattened tensor; the shape stays
-// repeat(), in which missing numbers are ones in front.
+// repeat(); if there are fewer numbers than dimensions, ones are added in front.
 Tensor tile(const Tensor&, const DimVector& times);
 // Splits a dimension into several of these sizes, of which one may be -1; as reshape().
 Tensor unflatten(const Tensor&, std::int64_t dim, const Shape& sizes);

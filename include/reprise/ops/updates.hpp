@@ -1,4 +1,4 @@
-// Steps of optimizers, which optim:: uses: one launch updates all parameters.  Not differentiable.
+// Optimizer steps, which optim:: uses: one launch updates all parameters.  Not differentiable.
 //
 // Formulas and their order are those of torch.optim.  With maximize the gradient is negated first; then grad
 // += weight_decay param, where the step has weight_decay.  A result is the new value of param and then those
@@ -6,9 +6,9 @@
 // have one shape and one floating dtype, else Error(shape) or Error(dtype); Error(argument) for a wrong
 // number of moments.
 //
-// The functions that take several parameters are one node of the graph.  All parameters are on one device and
-// have equally many moments; each may have a shape and a dtype of its own.  The results are the same as one
-// by one.
+// The functions that take several parameters add one node to the graph.  All parameters are on one device and
+// have the same number of moments; their shapes and dtypes may differ.  The results are the same as those of
+// separate calls.
 #pragma once
 #include <vector>
 
@@ -32,7 +32,7 @@ private:
 struct StepOf {
     Tensor param,                  // the parameter
         grad;                      // its gradient
-    std::vector<Tensor> moments{}; // what the optimizer keeps for it
+    std::vector<Tensor> moments{}; // the optimizer's state for it
 };
 
 // A step of stochastic gradient descent.  moments: none, or a momentum_buffer v.
@@ -43,7 +43,7 @@ struct SgdStep {
         share = 1.0,           // the factor of grad in v: 1 - dampening, 1 in the first step
         weight_decay = 0.0;    // the factor of param that is added to grad
     bool nesterov = false,     // Nesterov's momentum
-        maximize = false;      // goes up the gradient instead of down
+        maximize = false;      // gradient ascent instead of descent
 };
 // A step of SGD of one parameter.
 std::vector<Tensor> sgd_step(const Tensor& param, const Tensor& grad, const std::vector<Tensor>& moments,
@@ -52,7 +52,7 @@ std::vector<Tensor> sgd_step(const Tensor& param, const Tensor& grad, const std:
 std::vector<std::vector<Tensor>> sgd_step(const std::vector<StepOf>&, const SgdStep&);
 
 // A step of Adam (Kingma and Ba, 2015) or AdamW (Loshchilov and Hutter, 2019).  moments: exp_avg m,
-// exp_avg_sq v, and for AMSGrad max_exp_avg_sq, the largest v so far, which takes the place of v in param.
+// exp_avg_sq v, and for AMSGrad max_exp_avg_sq, the largest v so far, which replaces v in the update of param.
 // param *= kept;  m += share1 (grad - m);  v = beta2 v + share2 grad^2;
 // param -= step_size m / (sqrt(v) / root + eps)
 struct AdamStep {
@@ -64,7 +64,7 @@ struct AdamStep {
     StepNumber eps = 1e-8,   // added to the divisor
         weight_decay = 0.0;  // the factor of param that is added to grad (Adam)
     StepNumber kept = 1.0;   // the factor of param: 1 - lr weight_decay (AdamW)
-    bool maximize = false;   // goes up the gradient instead of down
+    bool maximize = false;   // gradient ascent instead of descent
 };
 // A step of Adam of one parameter.
 std::vector<Tensor> adam_step(const Tensor& param, const Tensor& grad, const std::vector<Tensor>& moments,
@@ -83,7 +83,7 @@ struct RmspropStep {
         momentum = 0.0,      // the factor of b
         weight_decay = 0.0;  // the factor of param that is added to grad
     bool centered = false,   // divides by the standard deviation of grad: there is a moment a
-        maximize = false;    // goes up the gradient instead of down
+        maximize = false;    // gradient ascent instead of descent
 };
 // A step of RMSprop of one parameter.
 std::vector<Tensor> rmsprop_step(const Tensor& param, const Tensor& grad, const std::vector<Tensor>& moments,
@@ -97,7 +97,7 @@ struct AdagradStep {
     StepNumber lr;          // the learning rate
     StepNumber eps = 1e-10, // added to the divisor
         weight_decay = 0.0; // the factor of param that is added to grad
-    bool maximize = false;  // goes up the gradient instead of down
+    bool maximize = false;  // gradient ascent instead of descent
 };
 // A step of Adagrad of one parameter.
 std::vector<Tensor> adagrad_step(const Tensor& param, const Tensor& grad, const std::vector<Tensor>& moments,
@@ -114,7 +114,7 @@ struct LionStep {
         beta2 = 0.99,       // the factor of m in the new m
         share2 = 0.01;      // 1 - beta2
     StepNumber kept = 1.0;  // the factor of param: 1 - lr weight_decay
-    bool maximize = false;  // goes up the gradient instead of down
+    bool maximize = false;  // gradient ascent instead of descent
 };
 // A step of Lion of one parameter.
 std::vector<Tensor> lion_step(const Tensor& param, const Tensor& grad, const std::vector<Tensor>& moments,

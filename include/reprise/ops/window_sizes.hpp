@@ -13,18 +13,18 @@
 namespace reprise {
 
 namespace detail {
-// What a size of a window may be: an integer of any type, a Dim, or what converts to one; no floating number.
+// The types of a window's sizes: integers, Dim, and types that convert to an integer, but no floating types.
 template <class T>
 concept CountsElements = std::convertible_to<const T&, std::int64_t> && !std::floating_point<T>;
 
-// The number.  Error(argument) for an unsigned one above 2^63 - 1, Error(state) for a Dim without a value.
+// Returns the number.  Error(argument) for an unsigned one above 2^63 - 1, Error(state) for a Dim without a value.
 template <CountsElements T> std::int64_t count_of(const T& number)
 {
     if constexpr (std::unsigned_integral<T>) return Dim(number).value();
     else return number;
 }
 
-// One number of a list, whatever its type.
+// One number of a list, of any of these types.
 struct WindowNumber {
     template <CountsElements T> WindowNumber(const T& number) : value(count_of(number)) {}
     std::int64_t value;
@@ -49,7 +49,7 @@ public:
     std::int64_t& operator[](std::size_t i) { return values_[i]; }       // of dimension i, unchecked
     std::int64_t operator[](std::size_t i) const { return values_[i]; }  // of dimension i, unchecked
     auto begin() const { return values_.begin(); }                       // an iterator to the first number
-    auto end() const { return values_.end(); }                           // an iterator behind the last number
+    auto end() const { return values_.end(); }                           // an iterator past the last number
     const std::array<std::int64_t, N>& array() const { return values_; } // all numbers
     friend bool operator==(const WindowSizes&, const WindowSizes&) = default;
 
@@ -58,7 +58,7 @@ private:
 };
 
 namespace detail {
-// Of a list of one number, for all dimensions, or N; else Error(argument).
+// The sizes in a list of one number, for all dimensions, or of N numbers; else Error(argument).
 template <std::size_t N> WindowSizes<N> sizes_of(std::initializer_list<WindowNumber> list)
 {
     if (list.size() != 1 && list.size() != N)
