@@ -1,5 +1,5 @@
-// Sizes, which may be symbolic.  A Dim is an integer or an expression over named symbols, kept in a canonical
-// form, so that equal expressions compare equal in whatever way they were built.  Constants allocate nothing.
+// Sizes, which may be symbolic.  A Dim is an integer or an expression over named symbols.  Expressions are stored in a
+// canonical form, so equal expressions compare equal however they were built.  Constants allocate no memory.
 #pragma once
 #include <concepts>
 #include <cstddef>
@@ -21,7 +21,7 @@ class Dim;
 namespace shape {
 struct Expression; // src/shape/expression.hpp
 
-// What the operators below call in src/shape/: for expressions, and for constants that may overflow.
+// Functions in src/shape/ that the operators below call: for expressions, and for constants that may overflow.
 Dim add(const Dim&, const Dim&);
 Dim subtract(const Dim&, const Dim&);
 Dim multiply(const Dim&, const Dim&);
@@ -44,8 +44,8 @@ template <class T>
 concept Number = Integer<T> || std::floating_point<T>;
 } // namespace shape
 
-// A size: a 64-bit integer, or an expression whose value is known at each call of a program only.  Arithmetic
-// that overflows 64 bits throws Error(argument).
+// A size: a 64-bit integer, or an expression whose value is known only when a program is called.  Arithmetic that
+// overflows 64 bits throws Error(argument).
 class Dim {
 public:
     Dim(int value) : constant_(value) {}       // a constant
@@ -65,12 +65,12 @@ public:
     {
         if (expression_) shape::retain(*expression_);
     }
-    // The same size; takes over the other's expression, which becomes a constant.
+    // Moves the other's expression into this size; the other becomes a constant.
     Dim(Dim&& other) noexcept
         : expression_(std::exchange(other.expression_, nullptr)), constant_(other.constant_)
     {}
     Dim& operator=(const Dim& other) noexcept { return *this = Dim(other); } // becomes a copy
-    // Takes over the other's size, and gives it this one.
+    // Swaps the two sizes.
     Dim& operator=(Dim&& other) noexcept
     {
         std::swap(expression_, other.expression_);
@@ -82,17 +82,16 @@ public:
         if (expression_) shape::release(*expression_);
     }
 
-    bool is_constant() const noexcept { return !expression_; } // whether it is a number
+    bool is_constant() const noexcept { return !expression_; } // whether it is an integer
     bool is_symbol() const; // whether it is a single symbol as symbol() returns it
-    // The number.  Error(state) for an expression, whose value is known at the call only.
+    // Returns the integer.  Error(state) for an expression, whose value is known only at the call.
     std::int64_t value() const
     {
         if (expression_) shape::fail_not_constant(*this);
         return constant_;
     }
-    // value() by implicit conversion, so that a size can be used like a number: int n = x.size(0).
-    // Error(state) as for value(), Error(argument) where the integer type is too small; a bool is whether it
-    // is not 0.
+    // Converts value() implicitly, so that a size can be used like an integer: int n = x.size(0).  Error(state) as for
+    // value(), Error(argument) if the integer type is too small.  As a bool: whether it is not 0.
     template <shape::Integer I> operator I() const // NOLINT(google-explicit-constructor)
     {
         const std::int64_t number = value();
@@ -102,17 +101,17 @@ public:
             shape::fail_narrow(number, sizeof(I));
         return narrowed;
     }
-    // value() as a floating number: std::sqrt(x.size(-1)).
+    // Converts value() to a floating-point number: std::sqrt(x.size(-1)).
     operator double() const { return static_cast<double>(value()); } // NOLINT(google-explicit-constructor)
-    // The number for given values of the symbols (by id).  Error(argument) where `values` returns a negative
-    // number, which says that a symbol has no value, and where a divisor is 0.
+    // Returns the size for given values of the symbols (by id).  Error(argument) if `values` returns a negative number,
+    // which means that a symbol has no value, or one that its SymbolOptions exclude, and if a divisor is 0.
     std::int64_t evaluate(const std::function<std::int64_t(std::uint32_t symbol)>& values) const;
 
-    // Whether it is known to be a multiple of n for all values of the symbols.  Error(argument) for n = 0.
+    // Whether it is provably a multiple of n for all values of the symbols.  Error(argument) for n = 0.
     bool divisible_by(std::int64_t n) const;
-    bool at_least(std::int64_t n) const;        // whether it is known to be >= n for all values
-    bool at_most(std::int64_t n) const;         // whether it is known to be <= n for all values
-    std::vector<std::uint32_t> symbols() const; // the ids of its symbols, ascending, each once
+    bool at_least(std::int64_t n) const;        // whether it is provably >= n for all values
+    bool at_most(std::int64_t n) const;         // whether it is provably <= n for all values
+    std::vector<std::uint32_t> symbols() const; // the ids of its symbols, ascending, unique
     std::string text() const;                   // as text: "batch * 196", "floor(seq + 7, 8)"
     std::size_t hash() const;                   // equal for sizes that are same()
 
@@ -131,13 +130,13 @@ public:
 private:
     friend struct shape::Expression;
     explicit Dim(const shape::Expression& e) noexcept : expression_(&e) { shape::retain(e); }
-    bool is_small() const noexcept // the product of two of them fits 64 bits
+    bool is_small() const noexcept // whether it fits 32 bits, so that products fit 64
     {
         return !expression_ && constant_ == static_cast<std::int32_t>(constant_);
     }
 
-    const shape::Expression* expression_ = nullptr; // reference-counted; null: the constant counts
-    std::int64_t constant_ = 0;                     // 0 beside an expression
+    const shape::Expression* expression_ = nullptr; // reference-counted; null for a constant
+    std::int64_t constant_ = 0;                     // 0 if there is an expression
 };
 
 // The sum.
@@ -164,39 +163,39 @@ inline Dim operator*(const Dim& a, const Dim& b)
     return a.is_small() && b.is_small() ? Dim(a.constant_ * b.constant_) : shape::multiply(a, b);
 }
 
-// The quotient rounded down.  Error(argument) for a divisor of 0, of an expression at the evaluation; where a
-// quotient simplifies (b * 12 over b is 12), the divisor is assumed not to be 0.
+// The quotient, rounded down.  Error(argument) for a divisor of 0; for an expression, when it is evaluated.  If a
+// quotient simplifies (b * 12 / b is 12), the divisor is assumed not to be 0.
 inline Dim floor_div(const Dim& a, const Dim& b)
 {
     if (!a.is_constant() || !b.is_constant() || b.constant_ <= 0) return shape::divide_floor(a, b);
     return a.constant_ / b.constant_ - (a.constant_ % b.constant_ < 0 ? 1 : 0);
 }
 
-// The smaller one.
+// The minimum.
 inline Dim min(const Dim& a, const Dim& b)
 {
     if (!a.is_constant() || !b.is_constant()) return shape::minimum(a, b);
     return a.constant_ < b.constant_ ? a.constant_ : b.constant_;
 }
 
-// The larger one.
+// The maximum.
 inline Dim max(const Dim& a, const Dim& b)
 {
     if (!a.is_constant() || !b.is_constant()) return shape::maximum(a, b);
     return a.constant_ < b.constant_ ? b.constant_ : a.constant_;
 }
 
-// Whether both are the same expression, and so equal for all values of the symbols.  Never throws; false only
-// means that this is not known.
+// Whether both are the same expression, and thus equal for all values of the symbols.  Never throws.  A result of false
+// does not mean that they differ.
 inline bool same(const Dim& a, const Dim& b)
 {
     return a.expression_ == b.expression_ ? a.constant_ == b.constant_ : shape::same_expression(a, b);
 }
 
-// Whether both are equal.  This and the comparisons below decide what is true, or false, for all values that
-// the symbols can have by their SymbolOptions.  They throw Error(state) where it depends on the values: a
-// recorded function runs once, so that a branch on such a size would be taken for all calls.  same(),
-// is_constant(), at_least() and at_most() test what is known and never throw.
+// Whether both are equal.  This and the comparisons below return a result that holds for all values that the
+// SymbolOptions allow, if it can be proved.  Otherwise they throw Error(state): a recorded function runs once, so a
+// branch on such a size would be taken for all calls.  same(), is_constant(), at_least() and at_most() test what can
+// be proved and never throw.
 inline bool operator==(const Dim& a, const Dim& b)
 {
     return a.expression_ == b.expression_ ? a.constant_ == b.constant_ : shape::decided_equal(a, b);
@@ -219,11 +218,12 @@ Dim mod(const Dim& a, const Dim& b);        // a - b * floor_div(a, b)
 inline Dim operator%(const Dim& a, const Dim& b) { return mod(a, b); } // mod()
 
 namespace shape {
-// What a size becomes in arithmetic and comparisons with a number: with an integer it stays a Dim, and / and
-// % round down; with a floating number it becomes one, so that a symbol throws Error(state).
+// The type to which a size is converted in arithmetic and comparisons with a number.  With an integer it stays a Dim,
+// and / and % round down.  With a floating-point number it is converted to that type, so a symbol throws
+// Error(state).
 template <Number N> using Beside = std::conditional_t<std::is_integral_v<N>, Dim, N>;
 }
-// Operators of a size and a number, on either side; shape::Beside says what the size becomes.
+// Operators of a size and a number, on either side.  shape::Beside is the type to which the size is converted.
 #define REPRISE_WITH_NUMBER(op)                                                                              \
     template <shape::Number N> auto operator op(const Dim& a, N b)                                           \
     {                                                                                                        \
@@ -249,7 +249,7 @@ template <shape::Number N> bool operator==(const Dim& a, N b)
     return static_cast<const shape::Beside<N>&>(a) == static_cast<const shape::Beside<N>&>(b);
 }
 
-// Numbers that count up sizes: total += x.size(0), as an integer or a floating number.
+// Compound assignment of a size to a number, integer or floating-point: total += x.size(0).
 #define REPRISE_TO_NUMBER(op)                                                                                \
     template <shape::Number N> N& operator op##=(N& a, const Dim& b)                                         \
     {                                                                                                        \
@@ -268,65 +268,64 @@ inline Dim& operator/=(Dim& a, const Dim& b) { return a = a / b; }     // divide
 inline Dim& operator%=(Dim& a, const Dim& b) { return a = a % b; }     // becomes mod(a, b)
 inline Dim& operator++(Dim& a) { return a = a + 1; }                   // adds 1
 inline Dim& operator--(Dim& a) { return a = a - 1; }                   // subtracts 1
-inline Dim operator++(Dim& a, int) { return std::exchange(a, a + 1); } // adds 1; the size before
-inline Dim operator--(Dim& a, int) { return std::exchange(a, a - 1); } // subtracts 1; the size before
+inline Dim operator++(Dim& a, int) { return std::exchange(a, a + 1); } // adds 1; returns the old size
+inline Dim operator--(Dim& a, int) { return std::exchange(a, a - 1); } // subtracts 1; returns the old size
 inline Dim operator-(const Dim& a) { return Dim(0) - a; }              // the negated size
 std::ostream& operator<<(std::ostream&, const Dim&);                   // prints text()
 
-// What is known of a symbol before any call.  Shape rules and the choice of kernels rely on it, and each call
-// is checked against it.
+// Constraints on a symbol.  Shape rules and the choice of kernels rely on them, and each call is checked against them.
 struct SymbolOptions {
-    std::int64_t min = 0;                                        // the smallest value, at least 0
-    std::int64_t max = std::numeric_limits<std::int64_t>::max(); // the largest value
+    std::int64_t min = 0;                                        // the minimum, at least 0
+    std::int64_t max = std::numeric_limits<std::int64_t>::max(); // the maximum
     std::int64_t multiple_of = 1;                                // values are multiples of this, at least 1
 };
-// A new symbol: a size that is known at each call only.  Two symbols of one name are different.
-// Error(argument) for bounds that no size meets.
+// Returns a new symbol: a size that is known only at each call.  Two symbols of the same name are different.
+// Error(argument) if no size satisfies the options.
 Dim symbol(const std::string& name, const SymbolOptions& = {});
 
-// C++ integers and sizes.
+// Integers of C++ (not bool), or Dim.
 template <class T>
 concept Whole = (std::integral<T> && !std::same_as<T, bool>) || std::same_as<T, Dim>;
 
-// The sizes of a tensor, outermost first: a vector of sizes that is made of integers too, and whose == is that of
+// The sizes of a tensor, outermost first: a vector of Dim that can also be constructed from integers.  Its == compares
 // sizes (below).
 class Shape : public std::vector<Dim> {
 public:
     Shape() = default;                                          // no dimensions
     explicit Shape(std::size_t n) : vector(n) {}                // n sizes of 0
-    Shape(std::size_t n, const Dim& size) : vector(n, size) {}  // n times this size
-    Shape(std::initializer_list<Dim> sizes) : vector(sizes) {}  // those in the braces
-    Shape(std::vector<Dim> sizes) : vector(std::move(sizes)) {} // those of the vector
-    // Those of a range of sizes or integers.
+    Shape(std::size_t n, const Dim& size) : vector(n, size) {}  // n copies of the size
+    Shape(std::initializer_list<Dim> sizes) : vector(sizes) {}  // the sizes in the braces
+    Shape(std::vector<Dim> sizes) : vector(std::move(sizes)) {} // the sizes of the vector
+    // The sizes of a range of Dim or integers.
     template <std::forward_iterator From> Shape(From from, From to) : vector(from, to) {}
-    // Those of a vector of integers.
+    // The sizes of a vector of integers.
     template <std::convertible_to<Dim> From>
     requires(!std::same_as<From, Dim>) Shape(const std::vector<From>& sizes)
         : vector(sizes.begin(), sizes.end())
     {}
 
-    // The sizes as a std::vector, by default of 64-bit integers.  A size that is a symbol throws Error(state).
+    // Returns the sizes as a std::vector, by default of 64-bit integers.  A symbolic size throws Error(state).
     template <class To = std::int64_t>
     requires std::convertible_to<const Dim&, To> std::vector<To> vec()
     const { return std::vector<To>(begin(), end()); }
 };
 
-using IntArrayRef = Shape; // libtorch's name
-using DimVector = Shape;   // its name as a list of other integers: of strides, paddings, repetitions
+using IntArrayRef = Shape;             // libtorch's name
+using DimVector = Shape;               // for other lists of Dim: strides, paddings, repetitions
 std::string to_string(const Shape&);   // as text: "[batch, 1, 28, 28]"
-bool same(const Shape&, const Shape&); // whether all sizes are same() and as many
-// Whether both have equal sizes.  Error(state) where it depends on the values of symbols, as for two sizes.
+bool same(const Shape&, const Shape&); // whether the ranks are equal and all sizes same()
+// Whether both have equal sizes.  Error(state) if that depends on the values of symbols, as for two sizes.
 bool operator==(const Shape&, const Shape&);
 // The same for a vector of sizes.
 inline bool operator==(const Shape& a, const std::vector<Dim>& b) { return a == Shape(b); }
 // The shape to which both broadcast: aligned at the last dimension, sizes are equal or one of them is the
-// constant 1; a symbol never counts as 1.  What can't be proved becomes a condition that each call checks
-// while a program is recorded, else Error(shape).
+// constant 1; a symbol never counts as 1.  While a program is recorded, an equality that can't be proved becomes a
+// condition that each call checks; otherwise it is an Error(shape).
 Shape broadcast_shapes(const Shape&, const Shape&);
 
 } // namespace reprise
 
-// Keys of unordered containers are compared by same().
+// Unordered containers hash with hash() and compare keys with same().
 template <> struct std::hash<reprise::Dim> {
     std::size_t operator()(const reprise::Dim& dim) const { return dim.hash(); }
 };

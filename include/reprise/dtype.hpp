@@ -1,4 +1,4 @@
-// Types of elements (dtypes).
+// Element types of tensors (dtypes).
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -7,8 +7,8 @@
 
 namespace reprise {
 
-// The type of a tensor's elements: f for floating point numbers, i for signed and u for unsigned integers,
-// with the number of their bits; bf16 is bfloat16, with f32's range.
+// The type of a tensor's elements: f for floating-point numbers, i for signed and u for unsigned integers, with the
+// number of bits; bf16 is bfloat16, which has the range of f32.
 enum class DType : std::uint8_t {
     f32,
     f16,
@@ -20,7 +20,7 @@ enum class DType : std::uint8_t {
     i8,
     u8,
     boolean,
-    // libtorch's names of the same
+    // libtorch's names
     Float = f32,
     Half = f16,
     BFloat16 = bf16,
@@ -45,7 +45,7 @@ inline constexpr DType i32 = DType::i32,         // 32-bit signed integers
     u8 = DType::u8;                              // 8-bit unsigned integers
 inline constexpr DType boolean = DType::boolean; // true or false, printed as "bool"
 
-// -- libtorch's names of the same --
+// -- libtorch's names --
 
 inline constexpr DType kFloat32 = f32, // f32
     kFloat = f32,                      // f32
@@ -75,17 +75,17 @@ inline constexpr DType kF32 = f32, // f32
     kI8 = i8,                      // i8
     kU8 = u8;                      // u8
 
-// Bytes of an element in memory: 1 for bool, i8 and u8, 8 for f64 and i64.
+// The size of an element in bytes: 1 for bool, i8 and u8, 8 for f64 and i64.
 std::size_t size_of(DType) noexcept;
 const char* name_of(DType) noexcept;            // the name: "f32", and "bool" for boolean
 bool is_floating(DType) noexcept;               // f32, f16, bf16 and f64
 bool is_integer(DType) noexcept;                // i64, i32, i16, i8 and u8; not bool
 std::ostream& operator<<(std::ostream&, DType); // prints name_of()
 
-// name_of() as a string, by libtorch's name.
+// name_of() as a string, under libtorch's name.
 inline std::string toString(DType dtype) { return name_of(dtype); }
 
-// The dtype of a C++ number, DTypeOf<T>::value; undefined for other types.
+// The dtype of a C++ number type, DTypeOf<T>::value; undefined for other types.
 template <class T> struct DTypeOf;
 // The dtype of float.
 template <> struct DTypeOf<float> {
@@ -107,7 +107,7 @@ template <> struct DTypeOf<std::int16_t> {
 template <> struct DTypeOf<std::int32_t> {
     static constexpr DType value = DType::i32; // i32
 };
-// The dtype of long; std::int64_t is this or long long.
+// The dtype of long; std::int64_t is long or long long.
 template <> struct DTypeOf<long> {
     // i64, or i32 where long has 4 bytes.
     static constexpr DType value = sizeof(long) == 8 ? DType::i64 : DType::i32;

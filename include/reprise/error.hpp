@@ -6,16 +6,16 @@
 
 namespace reprise {
 
-// The kind of an error, for programs that react to it.
+// The kind of an error, so that programs can handle it.
 enum class ErrorKind {
     shape,         // shapes or sizes that do not fit
-    dtype,         // an element type that the op does not take
+    dtype,         // an element type that the op does not support
     device,        // tensors on different devices, or a device that is not available
-    argument,      // another argument that is out of its range
+    argument,      // another argument that is out of range
     state,         // a call that is not allowed now (backward twice, reading while recording, ...)
     file,          // missing, truncated or malformed files
     out_of_memory, // the device's memory or its limit; the process stays usable
-    device_lost,   // the device is gone; others work, and reset_device() allows opening it again
+    device_lost,   // the device is lost; other devices work, and reset_device() allows opening it again
     unsupported,   // a capability that the device lacks
     internal,      // a bug in the library: please report it
 };
@@ -23,7 +23,7 @@ enum class ErrorKind {
 // The exception that the library throws.  what() is a sentence: "[op] The values (3 and 4) ...: what to do."
 class Error : public std::runtime_error {
 public:
-    // For the library and for functions that it calls; `sentence` becomes what().
+    // For the library and for functions that it calls; `sentence` is the text of what().
     Error(ErrorKind kind, const std::string& sentence) : std::runtime_error(sentence), kind_(kind) {}
     ErrorKind kind() const noexcept { return kind_; } // the kind of the error
 
@@ -32,7 +32,7 @@ private:
 };
 
 namespace detail {
-// "[op] Sentence with (values) and what to do."
+// Throws an Error with the text "[op] Sentence with (values) and what to do."
 template <class... Parts> [[noreturn]] void fail(ErrorKind kind, const char* op, const Parts&... parts)
 {
     std::ostringstream text;

@@ -12,7 +12,8 @@ namespace reprise::shape {
 
 namespace {
 
-Range direct(const Dim& dim)
+// Returns the range by plain interval arithmetic.
+Range interval_of(const Dim& dim)
 {
     Range sum = Range::of(constant_of(dim));
     for (const Term& term : terms_of(dim)) {
@@ -25,7 +26,8 @@ Range direct(const Dim& dim)
 
 Range bounds(const Dim& dim, int& budget);
 
-// The range of rest + c * floor(n / q) from q * rest + c * n, as floor(n / q) = (n - m) / q with 0 <= m < q.
+// Returns the range of rest + c * floor(n / q), from that of q * rest + c * n: floor(n / q) = (n - m) / q with 0 <= m
+// < q.
 Range expand_floor(const Dim& rest, std::int64_t c, const Atom& atom, int& budget)
 {
     const std::int64_t q = atom.operands[1].value();
@@ -35,14 +37,14 @@ Range expand_floor(const Dim& rest, std::int64_t c, const Atom& atom, int& budge
             divide_bound(whole.high, q)};
 }
 
-// The range of rest + c * min(x, y, ...), which is the least of rest + c * x, rest + c * y, ... where c > 0.
+// Returns the range of rest + c * min(x, y, ...), which is min(rest + c * x, rest + c * y, ...) for c > 0.
 Range expand_extremum(const Dim& rest, std::int64_t c, const Atom& atom, int& budget)
 {
-    const bool least = (atom.kind == AtomKind::min) == (c > 0);
+    const bool is_min = (atom.kind == AtomKind::min) == (c > 0);
     std::optional<Range> result;
     for (const Dim& operand : atom.operands) {
         const Range range = bounds(rest + operand * c, budget);
-        result = !result ? range : least ? min(*result, range) : max(*result, range);
+        result = !result ? range : is_min ? min(*result, range) : max(*result, range);
     }
     return *result;
 }
@@ -59,10 +61,11 @@ bool is_floor_by_constant(const Term& term)
     return atom && atom->kind == AtomKind::floor_div && atom->operands[1].is_constant();
 }
 
-// Interval arithmetic, intersected with what follows when atoms are replaced by what they are made of.
+// Returns the range by interval arithmetic, intersected with the ranges that follow from replacing floor_div, min and
+// max by their operands.
 Range bounds(const Dim& dim, int& budget)
 {
-    Range range = direct(dim);
+    Range range = interval_of(dim);
     const auto terms = terms_of(dim);
     if (terms.size() < 2) return range;
     const auto replace = [&](const Term& term, const auto& expand) {
@@ -74,7 +77,7 @@ Range bounds(const Dim& dim, int& budget)
         replace(*e, expand_extremum);
         return range;
     }
-    for (const Term& term : terms) { // each loses up to q - 1, so which one to replace matters
+    for (const Term& term : terms) { // each replacement widens the range by up to q - 1, so all are tried
         if (is_floor_by_constant(term)) replace(term, expand_floor);
     }
     return range;
@@ -86,12 +89,12 @@ Range range_of(const Dim& dim)
 {
     if (dim.is_constant()) return Range::of(dim.value());
     const std::int64_t factor = common_coefficient(dim);
-    int budget = 64; // replacements
+    int budget = 64; // number of replacements
     try {
         return bounds(divide_coefficients(dim - constant_of(dim), factor), budget) * Range::of(factor) +
                Range::of(constant_of(dim));
-    } catch (const Error&) { // a coefficient left 64 bits
-        return direct(dim);
+    } catch (const Error&) { // a coefficient overflowed 64 bits
+        return interval_of(dim);
     }
 }
 

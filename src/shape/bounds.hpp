@@ -6,6 +6,7 @@
 
 namespace reprise::shape {
 
+// Returns lower and upper bounds that hold for all values of the symbols; they need not be tight.
 Range range_of(const Dim&);
 
 } // namespace reprise::shape

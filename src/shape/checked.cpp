@@ -8,7 +8,7 @@ namespace {
 
 using Overflows = bool(std::int64_t a, std::int64_t b, std::int64_t& result);
 
-// `name`: what the result is called.
+// `name` is the result's name in the error.
 std::int64_t checked(const char* name, Overflows& overflows, std::int64_t a, std::int64_t b)
 {
     std::int64_t result = 0;

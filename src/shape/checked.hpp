@@ -1,11 +1,11 @@
-// 64-bit arithmetic that says when it overflows.
+// 64-bit arithmetic with overflow checks.
 #pragma once
 #include <cstdint>
 #include <limits>
 
 namespace reprise::shape {
 
-// Each writes the result, wrapped around where it does not fit, and returns whether it does not.
+// Each function writes the result, modulo 2^64 on overflow, and returns whether it overflowed.
 inline bool add_overflows(std::int64_t a, std::int64_t b, std::int64_t& sum)
 {
     sum = static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
@@ -28,7 +28,7 @@ inline bool multiply_overflows(std::int64_t a, std::int64_t b, std::int64_t& pro
 #endif
 }
 
-// Toward minus infinity.  The divisor is not 0; only the lowest number over -1 overflows.
+// Rounds toward minus infinity.  The divisor must not be 0.  Only INT64_MIN / -1 overflows.
 inline bool floor_div_overflows(std::int64_t a, std::int64_t b, std::int64_t& quotient)
 {
     if (b == -1) return subtract_overflows(0, a, quotient);
@@ -37,7 +37,7 @@ inline bool floor_div_overflows(std::int64_t a, std::int64_t b, std::int64_t& qu
     return false;
 }
 
-// The same, throwing Error(argument) with both numbers.
+// The same operations; they throw Error(argument) with both numbers on overflow.
 std::int64_t checked_add(std::int64_t a, std::int64_t b);
 std::int64_t checked_subtract(std::int64_t a, std::int64_t b);
 std::int64_t checked_multiply(std::int64_t a, std::int64_t b);

@@ -1,4 +1,4 @@
-// Quotients: division of polynomials with remainder, and the canonical form of floor_div.
+// Polynomial division with remainder, and the canonical form of floor_div.
 #include <algorithm>
 #include <utility>
 
@@ -12,7 +12,7 @@ namespace reprise::shape {
 
 namespace {
 
-// The atoms of a / b where b divides a.
+// Returns the atoms of a / b if b divides a.
 std::optional<std::vector<AtomPtr>> quotient(const Monomial& a, const Monomial& b)
 {
     std::vector<AtomPtr> left;
@@ -33,7 +33,7 @@ bool leads_negative(const Dim& dim)
     return (dim.is_constant() ? dim.value() : terms_of(dim).front().coefficient) < 0;
 }
 
-// An atom that divides every term, if there is one.
+// Returns an atom that divides every term of a and b, or null.
 AtomPtr common_atom(const Dim& a, const Dim& b)
 {
     if (a.is_constant() || b.is_constant() || constant_of(a) != 0 || constant_of(b) != 0) return nullptr;
@@ -48,7 +48,7 @@ AtomPtr common_atom(const Dim& a, const Dim& b)
     return nullptr;
 }
 
-// A quotient n / d under way.  A divisor is taken not to be 0, so d >= 1 where d >= 0 is provable.
+// The quotient n / d during simplification.  The divisor is assumed not to be 0, so d >= 1 where d >= 0 is provable.
 struct Quotient {
     Dim n, d;
 
@@ -58,7 +58,7 @@ struct Quotient {
     std::optional<std::int64_t> value() const;
 };
 
-// Drops common factors: floor((g * m + c) / (g * d)) = floor((m + floor(c / g)) / d) for d > 0.
+// Cancels common factors: floor((g * m + c) / (g * d)) = floor((m + floor(c / g)) / d) for d > 0.
 bool Quotient::cancel()
 {
     std::int64_t g = common_divisor(common_coefficient(d), constant_of(d));
@@ -91,14 +91,14 @@ bool Quotient::absorb()
             n = std::move(merged_n);
             d = std::move(merged_d);
             return true;
-        } catch (const Error&) { // a coefficient left 64 bits: the quotients stay nested
+        } catch (const Error&) { // a coefficient overflowed 64 bits: the quotients stay nested
             return false;
         }
     }
     return false;
 }
 
-// The quotient where the ranges of n and d leave one value.
+// Returns the quotient if the ranges of n and d allow only one value.
 std::optional<std::int64_t> Quotient::value() const
 {
     const Range range = floor_div(range_of(n), range_of(d));

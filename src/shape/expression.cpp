@@ -25,7 +25,7 @@ std::strong_ordering order(const Atom& a, const Atom& b)
 
 bool precedes(const AtomPtr& a, const AtomPtr& b) { return order(*a, *b) < 0; }
 
-// Less: earlier in an expression.
+// A smaller monomial comes earlier in an expression.
 std::strong_ordering order(const Monomial& a, const Monomial& b)
 {
     if (&a == &b) return std::strong_ordering::equal;
@@ -51,7 +51,7 @@ MonomialPtr product(const Monomial& a, const Monomial& b)
     return make_monomial(std::move(atoms));
 }
 
-// Sorts and sums terms of equal monomials.
+// Sorts the terms, adds those of equal monomials, and removes zeros.
 std::vector<Term> canonical(std::vector<Term> terms)
 {
     std::sort(terms.begin(), terms.end(),
@@ -82,14 +82,14 @@ Dim scale(const Dim& dim, std::int64_t factor)
 Dim Expression::make(std::vector<Term> canonical_terms, std::int64_t constant)
 {
     if (canonical_terms.empty()) return constant;
-    auto made = std::make_unique<Expression>();
-    made->terms = std::move(canonical_terms);
-    made->constant = constant;
-    made->hash = hash_of(constant);
-    for (const Term& term : made->terms) {
-        made->hash = mix(mix(made->hash, hash_of(term.coefficient)), term.monomial->hash);
+    auto result = std::make_unique<Expression>();
+    result->terms = std::move(canonical_terms);
+    result->constant = constant;
+    result->hash = hash_of(constant);
+    for (const Term& term : result->terms) {
+        result->hash = mix(mix(result->hash, hash_of(term.coefficient)), term.monomial->hash);
     }
-    return Dim(*made.release());
+    return Dim(*result.release());
 }
 
 void retain(const Expression& e) noexcept { e.dims.fetch_add(1, std::memory_order_relaxed); }
@@ -211,7 +211,8 @@ Dim make_symbol(std::string name, const Range& range, std::int64_t divisor)
     atom.symbol = std::make_shared<const Symbol>(Symbol{id, std::move(name), range, divisor});
     const bool bounded = range.high != Range::unbounded_high;
     const std::int64_t low = range.low / divisor + (range.low % divisor != 0);
-    atom.range = Range{low, bounded ? range.high / divisor : range.high} + Range::of(0); // rounded
+    // The sum with 0 rounds the bounds outward (range.hpp).
+    atom.range = Range{low, bounded ? range.high / divisor : range.high} + Range::of(0);
     atom.hash = mix(hash_of(static_cast<std::int64_t>(AtomKind::symbol)), hash_of(id));
     return make_term(divisor, {std::make_shared<const Atom>(std::move(atom))});
 }
@@ -230,8 +231,8 @@ std::string Symbol::fault(std::int64_t value) const
 
 std::int64_t Symbol::nearest(std::int64_t value) const
 {
-    const std::int64_t least = range.low / divisor + (range.low % divisor != 0);
-    return std::clamp(value / divisor, least, range.high / divisor) * divisor;
+    const std::int64_t low = range.low / divisor + (range.low % divisor != 0);
+    return std::clamp(value / divisor, low, range.high / divisor) * divisor;
 }
 
 const Atom* linear_atom(const Term& term)

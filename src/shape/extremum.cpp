@@ -1,6 +1,6 @@
-// The canonical form of min and max: p + g * min(a, b, ...), where no operand is provably at least another
-// and a, b, ... share no additive part (the least coefficient of each monomial is 0) and no factor.  So
-// min(x + z, y + z) is min(x, y) + z.
+// The canonical form of min and max: p + g * min(a, b, ...).  No operand is provably redundant, and a, b, ... have no
+// common summand (for each monomial the smallest coefficient is 0) and no common factor.  So min(x + z, y + z) becomes
+// min(x, y) + z.
 #include <algorithm>
 #include <utility>
 
@@ -12,24 +12,25 @@ namespace reprise::shape {
 
 namespace {
 
-// Of each monomial, and of the constant, the lesser coefficient; 0 counts where a monomial is missing.
-Dim least_terms(const Dim& a, const Dim& b)
+// Takes the smaller coefficient for each monomial and for the constant; a missing monomial has the coefficient 0.
+Dim smaller_coefficients(const Dim& a, const Dim& b)
 {
     const Dim difference = a - b;
-    Dim least = a - std::max<std::int64_t>(constant_of(difference), 0);
+    Dim result = a - std::max<std::int64_t>(constant_of(difference), 0);
     for (const Term& term : terms_of(difference))
-        if (term.coefficient > 0) least -= make_term(term);
-    return least;
+        if (term.coefficient > 0) result -= make_term(term);
+    return result;
 }
 
-// Appends the operands that a dim stands for: p + c * x and p + c * y for p + c * min(x, y) with c > 0.
+// Appends the operands of a nested extremum: p + c * x and p + c * y for p + c * min(x, y) with c > 0; else `dim`
+// itself.
 void flatten(AtomKind kind, const Dim& dim, DimVector& operands)
 {
     const Term* nested = nullptr;
     for (const Term& term : terms_of(dim)) {
         const Atom* atom = linear_atom(term);
         if (!atom || atom->kind != kind || term.coefficient < 0) continue;
-        if (nested) { // a sum of two: kept as it is, the product of their operands would grow
+        if (nested) { // a sum of two is not flattened: it would need every pair of their operands
             nested = nullptr;
             break;
         }
@@ -50,7 +51,7 @@ void sort(DimVector& operands)
     std::sort(operands.begin(), operands.end(), [](const Dim& a, const Dim& b) { return order(a, b) < 0; });
 }
 
-// Drops what an operand that stays makes superfluous.
+// Removes operands that another operand makes redundant.
 void drop_dominated(AtomKind kind, DimVector& operands)
 {
     std::vector<bool> dropped(operands.size());
@@ -61,11 +62,11 @@ void drop_dominated(AtomKind kind, DimVector& operands)
             dropped[i] = excess.at_least(0);
         }
     }
-    DimVector kept;
+    DimVector remaining;
     for (std::size_t i = 0; i < operands.size(); ++i) {
-        if (!dropped[i]) kept.push_back(std::move(operands[i]));
+        if (!dropped[i]) remaining.push_back(std::move(operands[i]));
     }
-    operands = std::move(kept);
+    operands = std::move(remaining);
 }
 
 Dim extremum(AtomKind kind, const Dim& a, const Dim& b)
@@ -79,7 +80,7 @@ Dim extremum(AtomKind kind, const Dim& a, const Dim& b)
     if (operands.size() == 1) return operands.front();
 
     Dim shared = operands.front();
-    for (const Dim& operand : operands) shared = least_terms(shared, operand);
+    for (const Dim& operand : operands) shared = smaller_coefficients(shared, operand);
     std::int64_t factor = 0;
     for (Dim& operand : operands) {
         operand -= shared;

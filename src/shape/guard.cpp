@@ -20,7 +20,7 @@ Verdict decide_multiple(const Dim& a, const Dim& b)
     if (divisor.low == 0 && divisor.high == 0) return Verdict::fails;
     if ((divisor.low > 0 || divisor.high < 0) && divide_exactly(a, b)) return Verdict::holds;
     if (!b.is_constant()) return Verdict::open;
-    // a + k is a multiple of b for no a that is one.
+    // If a - k is a multiple of b for all values, and the constant k is not, then a never is.
     const Dim rest = a - constant_of(a);
     return rest.divisible_by(b.value()) ? Verdict::fails : Verdict::open;
 }
@@ -62,35 +62,35 @@ std::string Guard::fault(std::int64_t a_is, std::int64_t b_is) const
 bool GuardList::implied(const Guard& guard) const
 {
     if (guard.relation != Relation::at_least) return false;
-    std::unordered_map<std::uint32_t, std::pair<SymbolPtr, std::int64_t>> least;
+    std::unordered_map<std::uint32_t, std::pair<SymbolPtr, std::int64_t>> lower_bounds;
     for (const Guard& g : guards_) {
         if (g.relation != Relation::at_least) continue;
         const auto affine = affine_in_one_symbol(g.a - g.b); // scale * s / divisor + offset >= 0
         if (!affine || affine->scale < 0) continue;
         const Dim bound = ceil_div(-affine->offset, affine->scale) * affine->symbol->divisor;
-        auto& known = least[affine->symbol->id];
-        known = {affine->symbol, std::max(known.second, bound.value())};
+        auto& lower = lower_bounds[affine->symbol->id];
+        lower = {affine->symbol, std::max(lower.second, bound.value())};
     }
     Values values;
-    for (const auto& [id, known] : least) {
-        const Range& range = known.first->range;
-        const std::int64_t low = std::clamp(known.second, range.low, range.high);
+    for (const auto& [id, lower] : lower_bounds) {
+        const Range& range = lower.first->range;
+        const std::int64_t low = std::clamp(lower.second, range.low, range.high);
         const bool bounded = range.high != Range::unbounded_high;
-        const Dim above = make_symbol(known.first->name, {0, bounded ? range.high - low : range.high},
-                                      known.first->divisor);
-        values.emplace(id, low + above); // so that products with it are proved too
+        const Dim above = make_symbol(lower.first->name, {0, bounded ? range.high - low : range.high},
+                                      lower.first->divisor);
+        values.emplace(id, low + above); // with above >= 0, so that bounds of products follow, too
     }
     return !values.empty() && substitute(guard.a - guard.b, values).at_least(0);
 }
 
 void GuardList::require(const Guard& guard)
 {
-    const bool known = std::any_of(guards_.begin(), guards_.end(), [&](const Guard& g) {
+    const bool present = std::any_of(guards_.begin(), guards_.end(), [&](const Guard& g) {
         return g.relation == guard.relation &&
                ((same(g.a, guard.a) && same(g.b, guard.b)) ||
                 (g.relation == Relation::equal && same(g.a, guard.b) && same(g.b, guard.a)));
     });
-    if (!known && !implied(guard)) guards_.push_back(guard);
+    if (!present && !implied(guard)) guards_.push_back(guard);
 }
 
 GuardScope::GuardScope(GuardSink& sink) : outer_(current_sink) { current_sink = &sink; }
@@ -107,7 +107,7 @@ Verdict decide(Relation relation, const Dim& a, const Dim& b)
         return difference.low >= 0 ? Verdict::holds : difference.high < 0 ? Verdict::fails : Verdict::open;
     if (difference.low > 0 || difference.high < 0) return Verdict::fails;
     if (difference.low == 0 && difference.high == 0) return Verdict::holds;
-    // A sum is never 0 where the terms have a divisor that its constant has not.
+    // The sum is never 0 if a divisor of all coefficients does not divide the constant.
     const std::int64_t divisor = common_coefficient(rest);
     return divisor != 0 && constant_of(rest) % divisor != 0 ? Verdict::fails : Verdict::open;
 }

@@ -1,4 +1,4 @@
-// What can't be decided while recording, checked at each call.
+// Guards: relations between sizes that can't be decided while recording and are checked at each call.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -15,8 +15,8 @@ enum class Relation : std::uint8_t {
 };
 bool holds(Relation, std::int64_t a, std::int64_t b);
 
-// Must hold at the call.  Where it does not, `reason` begins the error: a sentence that names the user's op and
-// the shapes, "[add] The shapes ([batch, 3] and [seq, 3]) do not broadcast: ...".
+// A relation that must hold at each call.  If it does not, the error begins with `reason`, a sentence that names the
+// user's op and the shapes: "[add] The shapes ([batch, 3] and [seq, 3]) do not broadcast: ...".
 struct Guard {
     Relation relation = Relation::equal;
     Dim a, b;
@@ -26,15 +26,15 @@ struct Guard {
     std::string fault(std::int64_t a_is, std::int64_t b_is) const; // "(batch + 2) is (1), not at least (3)"
 };
 
-// Takes what shape rules can't prove.  It may throw instead.
+// Receives the guards for relations that shape rules can't prove.  It may throw instead.
 class GuardSink {
 public:
     virtual ~GuardSink() = default;
     virtual void require(const Guard&) = 0;
 };
 
-// Keeps each condition once, in the order of the requests, and none that the earlier ones imply by the bounds that
-// they set to single symbols.
+// Stores each guard once, in the order of the require() calls.  A guard is left out if the bounds that earlier guards
+// set for single symbols imply it.
 class GuardList : public GuardSink {
 public:
     void require(const Guard&) override;
@@ -45,7 +45,7 @@ private:
     std::vector<Guard> guards_;
 };
 
-// The sink of this thread's shape rules for the scope's life; scopes nest, the innermost counts.
+// Sets the sink for this thread's shape rules while it exists.  Scopes nest; the innermost one is used.
 class GuardScope {
 public:
     explicit GuardScope(GuardSink&);
@@ -57,18 +57,18 @@ private:
     GuardSink* outer_;
 };
 
-// What the ranges say of the relation.
+// Whether a relation is proved to hold or to fail for all values of the symbols; open: neither can be proved.
 enum class Verdict : std::uint8_t { holds, fails, open };
 Verdict decide(Relation, const Dim& a, const Dim& b);
-// Hands what is open to the sink.  Throws Error(shape) with the sentence where it fails, or is open and there
-// is no sink.
+// Passes an open relation to the sink as a guard.  Throws Error(shape) with the sentence if the relation fails, or if
+// it is open and there is no sink.
 void settle(const char* op, Verdict, Relation, const Dim& a, const Dim& b, const std::string& sentence);
 
-// The same for a guard as it stands.
+// Decides the guard and settles it in the same way; its reason is the sentence.
 void require(const Guard&);
 
-// Each returns where its relation holds, provably or by a guard that the sink took.  Else it throws
-// Error(shape) with the sentence that `describe()` makes.
+// Each function returns if its relation provably holds or the sink accepted a guard for it.  Otherwise it throws
+// Error(shape) with the sentence that `describe()` returns.
 template <class Describe>
 void require(const char* op, Relation relation, const Dim& a, const Dim& b, const Describe& describe)
 {
@@ -91,7 +91,7 @@ void require_multiple(const char* op, const Dim& a, const Dim& b, const Describe
     require(op, Relation::multiple, a, b, describe);
 }
 
-// Equal size by size; shapes of different rank fail.
+// Requires equal ranks, and equal sizes in each dimension.
 template <class Describe>
 void require_same(const char* op, const Shape& a, const Shape& b, const Describe& describe)
 {

@@ -1,4 +1,4 @@
-// Hashes that are the same in every run.
+// Hash functions with the same results in every run.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -14,10 +14,10 @@ inline std::size_t hash_of(std::int64_t value)
     return static_cast<std::size_t>(z ^ (z >> 31));
 }
 
-// Depends on the order.
+// Combines two hashes; the result depends on their order.
 inline std::size_t mix(std::size_t a, std::size_t b) { return hash_of(static_cast<std::int64_t>(a * 3 + b)); }
 
-// Of long lists of 64-bit words: a multiplication for each.
+// Hashes long lists of 64-bit words, with one multiplication per word.
 struct HashOfWords {
     template <class Words> std::size_t operator()(const Words& words) const
     {

@@ -19,7 +19,7 @@ std::size_t DimProgram::InstructionHash::operator()(const Instruction& i) const
 Slot DimProgram::emit(Op op, Slot a, Slot b, std::int64_t immediate)
 {
     const Instruction instruction{immediate, a, b, op};
-    const auto [found, added] = known_.try_emplace(instruction, static_cast<Slot>(code_.size()));
+    const auto [found, added] = slots_.try_emplace(instruction, static_cast<Slot>(code_.size()));
     if (added) code_.push_back(instruction);
     return found->second;
 }
@@ -30,7 +30,7 @@ std::uint32_t DimProgram::symbol_slot(std::uint32_t id)
     const auto position = static_cast<std::uint32_t>(found - symbols_.begin());
     if (found == symbols_.end()) {
         symbols_.push_back(id);
-        described_.push_back(nullptr);
+        symbol_data_.push_back(nullptr);
     }
     return position;
 }
@@ -74,7 +74,7 @@ Slot DimProgram::add_atom(const Atom& atom)
 {
     if (atom.kind == AtomKind::symbol) {
         const std::uint32_t position = symbol_slot(atom.symbol->id);
-        described_[position] = atom.symbol;
+        symbol_data_[position] = atom.symbol;
         return add_quotient(emit(Op::symbol, position, 0, 0), atom.symbol->divisor);
     }
     Slot result = add(atom.operands[0]);
@@ -96,14 +96,14 @@ Slot DimProgram::add_quotient(Slot numerator, std::int64_t divisor)
 
 std::string DimProgram::symbol_name(std::size_t position) const
 {
-    const SymbolPtr& symbol = described_[position];
+    const SymbolPtr& symbol = symbol_data_[position];
     return symbol ? symbol->name : "symbol " + std::to_string(symbols_[position]);
 }
 
 std::vector<std::int64_t> DimProgram::legal_values(std::int64_t wanted) const
 {
     std::vector<std::int64_t> values;
-    for (const SymbolPtr& symbol : described_) values.push_back(symbol ? symbol->nearest(wanted) : wanted);
+    for (const SymbolPtr& symbol : symbol_data_) values.push_back(symbol ? symbol->nearest(wanted) : wanted);
     return values;
 }
 
@@ -114,7 +114,7 @@ void DimProgram::check_symbols(std::span<const std::int64_t> symbol_values) cons
                      symbols_.size(), ") symbols: give one for each.");
     }
     for (std::size_t i = 0; i < symbols_.size(); ++i) {
-        const Symbol* symbol = described_[i].get();
+        const Symbol* symbol = symbol_data_[i].get();
         const std::int64_t value = symbol_values[i];
         if (value == no_value)
             detail::fail(ErrorKind::argument, "size", "The symbol (", symbol_name(i),

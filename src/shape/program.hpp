@@ -1,4 +1,4 @@
-// Sizes compiled for evaluation: each distinct subexpression is one instruction, in topological order.
+// Size expressions compiled for evaluation: one instruction per distinct subexpression, in topological order.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -17,23 +17,23 @@ using Slot = std::uint32_t; // index of an instruction, and of its value
 class DimProgram {
 public:
     Slot add(const Dim&);
-    // The position of a symbol in `symbol_values`, given to it when it is first queried or met.
+    // Returns the index of a symbol in `symbol_values`; a new symbol gets the next free one.
     std::uint32_t symbol_slot(std::uint32_t id);
-    const std::vector<std::uint32_t>& symbols() const noexcept { return symbols_; } // ids by position
+    const std::vector<std::uint32_t>& symbols() const noexcept { return symbols_; } // ids, by index
     std::string symbol_name(std::size_t position) const;
-    // By position: for each symbol the value nearest to the wanted one that its bounds allow.
+    // Returns for each symbol the value nearest to the wanted one that its bounds and divisor allow.
     std::vector<std::int64_t> legal_values(std::int64_t wanted) const;
-    std::size_t size() const noexcept { return code_.size(); } // instructions
+    std::size_t size() const noexcept { return code_.size(); } // the number of instructions
 
-    // In place of a symbol's value: it has none.
+    // Marks a symbol without a value in `symbol_values`.
     static constexpr std::int64_t no_value = -1;
-    // Writes the value of each slot; keeps the storage of `values` from call to call.  Throws Error(argument)
-    // where a symbol's value is missing, below 0 or out of its range, where a divisor is 0 and where a value
-    // exceeds 64 bits.
+    // Writes the value of each slot to `values`, whose storage is reused.  Throws Error(argument) if a symbol's value
+    // is missing, negative, out of its range or not a multiple of its divisor, if a divisor is 0, or on 64-bit
+    // overflow.
     void evaluate(std::span<const std::int64_t> symbol_values, std::vector<std::int64_t>& values) const;
-    // The slots that depend on a symbol at one of these positions, ...
+    // Returns the slots that depend on the symbols at these indices, ascending.
     std::vector<Slot> depending_on(std::span<const std::size_t> positions) const;
-    // ... and the values of those alone, where `values` holds all others.
+    // Evaluates only these slots; `values` already has all others.  Does not check the symbols' values.
     void evaluate(std::span<const Slot>, std::span<const std::int64_t> symbol_values,
                   std::vector<std::int64_t>& values) const;
 
@@ -67,17 +67,17 @@ private:
     Slot add_atom(const Atom&);
     Slot add_quotient(Slot numerator, std::int64_t divisor); // by a constant above 0
     void check_symbols(std::span<const std::int64_t> symbol_values) const;
-    // False where it has no value.
+    // Returns false on 64-bit overflow or division by 0.
     static bool run(const Instruction&, const std::int64_t* symbol_values, const std::int64_t* value,
                     std::int64_t& result);
     [[noreturn]] void fail_at(const Instruction&, std::span<const std::int64_t> symbol_values,
                               const std::vector<std::int64_t>& values) const;
 
     std::vector<Instruction> code_;
-    std::unordered_map<Instruction, Slot, InstructionHash> known_;
-    std::unordered_map<Dim, Slot> expressions_; // spares walking a shared subexpression again
+    std::unordered_map<Instruction, Slot, InstructionHash> slots_;
+    std::unordered_map<Dim, Slot> expressions_; // memo: shared subexpressions are walked once
     std::vector<std::uint32_t> symbols_;
-    std::vector<SymbolPtr> described_; // by position; null until an expression brings the symbol
+    std::vector<SymbolPtr> symbol_data_; // by symbol index; null until an expression with the symbol is added
 };
 
 } // namespace reprise::shape

@@ -18,7 +18,7 @@ Range rounded(std::int64_t low, std::int64_t high)
             high > limit ? infinity : std::max(high, -limit)};
 }
 
-// A product of bounds, of which the unbounded ones are infinite and 0 times infinity is 0.
+// Multiplies two bounds.  Unbounded ones count as infinite; 0 times infinity is 0.
 std::int64_t product(std::int64_t a, std::int64_t b)
 {
     if (a == 0 || b == 0) return 0;
@@ -58,13 +58,14 @@ Range max(const Range& a, const Range& b) { return {std::max(a.low, b.low), std:
 
 Range floor_div(const Range& a, const Range& divisor)
 {
-    if (divisor.low < 0) { // the magnitude does not grow
+    if (divisor.low < 0) { // either sign is possible, and the magnitude does not grow
         const Range negated = a * Range::of(-1);
         return {std::min(a.low, negated.low), std::max(a.high, negated.high)};
     }
-    const std::int64_t least = std::max<std::int64_t>(divisor.low, 1);
-    const std::int64_t most = std::max(divisor.high, least);
-    return {divide_bound(a.low, a.low < 0 ? least : most), divide_bound(a.high, a.high < 0 ? most : least)};
+    const std::int64_t min_divisor = std::max<std::int64_t>(divisor.low, 1);
+    const std::int64_t max_divisor = std::max(divisor.high, min_divisor);
+    return {divide_bound(a.low, a.low < 0 ? min_divisor : max_divisor),
+            divide_bound(a.high, a.high < 0 ? max_divisor : min_divisor)};
 }
 
 } // namespace reprise::shape

@@ -5,8 +5,8 @@
 
 namespace reprise::shape {
 
-// low <= value <= high.  Bounds that are computed are below 2^62 in magnitude or unbounded (rounded outward),
-// so that sums of two never overflow.
+// The interval low <= value <= high.  Computed bounds are below 2^62 in magnitude or unbounded (rounded outward), so
+// the sum of two never overflows.
 struct Range {
     static constexpr std::int64_t unbounded_low = std::numeric_limits<std::int64_t>::min();
     static constexpr std::int64_t unbounded_high = std::numeric_limits<std::int64_t>::max();
@@ -17,7 +17,7 @@ struct Range {
     static Range of(std::int64_t value);
 };
 
-// A bound of a range over a divisor of 1 or more, rounded down.
+// Divides a bound of a range by a divisor of at least 1, rounding down.
 std::int64_t divide_bound(std::int64_t bound, std::int64_t divisor);
 
 Range operator+(const Range&, const Range&);
@@ -25,6 +25,6 @@ Range operator*(const Range&, const Range&);
 Range intersect(const Range&, const Range&);
 Range min(const Range&, const Range&);
 Range max(const Range&, const Range&);
-Range floor_div(const Range&, const Range& divisor); // a divisor that is not 0
+Range floor_div(const Range&, const Range& divisor); // assumes that the divisor is not 0
 
 } // namespace reprise::shape

@@ -18,7 +18,7 @@ namespace {
 // "([2, 3] and [4])"
 std::string both(const Shape& a, const Shape& b) { return "(" + to_string(a) + " and " + to_string(b) + ")"; }
 
-// What a condition of a call adds: its sizes may look as if they fitted.
+// Explains in the error of a guard why sizes do not fit although one of them is 1 at this call.
 std::string of_symbols(const Dim& a, const Dim& b)
 {
     if (a.is_constant() && b.is_constant()) return {};
@@ -27,7 +27,7 @@ std::string of_symbols(const Dim& a, const Dim& b)
            "the constant 1 for that.";
 }
 
-// One dimension of a broadcast.  Of two sizes that a guard makes equal, the constant tells more.
+// Broadcasts one dimension.  If a guard makes two sizes equal, the constant one is returned.
 template <class Describe>
 Dim broadcast_size(const char* op, const Dim& a, const Dim& b, const Describe& describe)
 {
@@ -37,17 +37,17 @@ Dim broadcast_size(const char* op, const Dim& a, const Dim& b, const Describe& d
     return b.is_constant() ? b : a;
 }
 
-void check_attribute(const char* op, const char* name, const Dim& value, std::int64_t least)
+void check_attribute(const char* op, const char* name, const Dim& value, std::int64_t min_value)
 {
     const auto describe = [&] {
         return std::string("The ") + name + " (" + value.text() + ") must be at least (" +
-               std::to_string(least) + "): use a larger one.";
+               std::to_string(min_value) + "): use a larger one.";
     };
-    if (value.is_constant() && value.value() < least) detail::fail(ErrorKind::argument, op, describe());
-    require_at_least(op, value, least, describe);
+    if (value.is_constant() && value.value() < min_value) detail::fail(ErrorKind::argument, op, describe());
+    require_at_least(op, value, min_value, describe);
 }
 
-// Kernels count places in 32 bits, sums of two of these among them.
+// Kernels compute positions in 32 bits, including the sum of two of these values.
 void check_fits(const char* op, const char* name, const Dim& value)
 {
     constexpr std::int64_t end = std::int64_t{1} << 30;
@@ -74,7 +74,7 @@ Dim element_count(const Shape& sizes)
 {
     Dim count = 1;
     for (const Dim& size : sizes)
-        if (same(size, 0)) return 0; // others may be huge
+        if (same(size, 0)) return 0; // the product of the others could overflow
     for (const Dim& size : sizes) count *= size;
     return count;
 }

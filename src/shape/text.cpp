@@ -1,4 +1,4 @@
-// What users read: "batch * 196 + 3", "floor(seq + 7, 8)", "3 - batch".
+// Sizes as text for users: "batch * 196 + 3", "floor(seq + 7, 8)", "3 - batch".
 #include <ostream>
 
 #include "shape/expression.hpp"
@@ -19,7 +19,8 @@ std::string text_of(const Atom& atom)
     return text + ")";
 }
 
-// Without the sign.  Of a symbol that is a multiple of 8 the atom is an eighth: 16 of it are the symbol twice.
+// Omits the sign.  For a symbol that is a multiple of 8 the atom is symbol / 8, so a coefficient of 16 is printed as
+// symbol * 2.
 std::string text_of(const Term& term)
 {
     std::string text;
