@@ -102,8 +102,8 @@ std::string EmbeddingBag::extra_repr() const
 
 namespace {
 
-// Checks dtype and shape of the offsets. With index checks on, also checks that the first is 0, as earlier rows would be
-// in no bag, and that they are sorted, for searchsorted(). While recording, the former is left to index_add().
+// Checks dtype and shape of the offsets. With index checks on, also checks that the first is 0, as earlier rows would
+// be in no bag, and that they are sorted, for searchsorted(). While recording, the former is left to index_add().
 void check_offsets(const char* op, const Tensor& offsets)
 {
     if (offsets.dtype() != i32 && offsets.dtype() != i64)
