@@ -175,8 +175,8 @@ private:
                         .testing = {}});
     }
 
-    // Returns the duration of one test. It is an estimate before the first test: a training step costs about three times
-    // as much as its forward pass.
+    // Returns the duration of one test. It is an estimate before the first test: a training step costs about three
+    // times as much as its forward pass.
     double test_seconds() const
     {
         if (test_seconds_ > 0) return test_seconds_;
