@@ -11,8 +11,8 @@
 
 namespace reprise::nn {
 
-// What lies around the image of a convolution with padding: zeros, the mirrored image, the border's elements,
-// or the image's opposite end.
+// The elements that pad the image of a convolution: zeros, the mirrored image, the border's elements, or
+// those of the image's opposite end.
 enum class ConvPaddingMode { zeros, reflect, replicate, circular };
 // PyTorch's names of them, for Choice.
 inline constexpr ChoiceNames<ConvPaddingMode, 4> names_of_choices(ConvPaddingMode)

@@ -1,8 +1,7 @@
 // libtorch's options of the functions in nn/functional.hpp: F::conv2d(x, w,
 // F::Conv2dFuncOptions().padding(1)).
 //
-// Methods set values and return the options, as those of modules do (nn/options.hpp); many are the same
-// classes.
+// Methods set values and return the options, as for modules (nn/options.hpp); many classes are the same.
 #pragma once
 #include <concepts>
 #include <cstddef>
@@ -19,21 +18,21 @@ namespace reprise::nn::functional {
 
 // ---- functions whose options are those of a module, which they call ----
 
-// Of one tensor.
+// Defines a function of one tensor, which calls the module X with its options.
 #define REPRISE_BY_MODULE(function, X, Name)                                                                 \
     using Name##FuncOptions = X##Options;                                                                    \
     inline Tensor function(const Tensor& x, const std::same_as<X##Options> auto& options)                    \
     {                                                                                                        \
         return X(options).forward(x);                                                                        \
     }
-// Of two tensors.
+// The same for two tensors.
 #define REPRISE_BY_MODULE_OF_TWO(function, X, Name)                                                          \
     using Name##FuncOptions = X##Options;                                                                    \
     inline Tensor function(const Tensor& a, const Tensor& b, const std::same_as<X##Options> auto& options)   \
     {                                                                                                        \
         return X(options).forward(a, b);                                                                     \
     }
-// Of three tensors.
+// The same for three tensors.
 #define REPRISE_BY_MODULE_OF_THREE(function, X, Name)                                                        \
     using Name##FuncOptions = X##Options;                                                                    \
     inline Tensor function(const Tensor& a, const Tensor& b, const Tensor& c,                                \
@@ -105,7 +104,7 @@ REPRISE_BY_MODULE_OF_THREE(gaussian_nll_loss, GaussianNLLLoss, GaussianNLLLoss)
 template <class Options> struct WithBias : Options {
     Tensor bias{}; // [out]; undefined: none
 };
-// Options of convN, and the function with them.
+// Defines the options of convN and conv_transposeN, and the functions that take them.
 #define REPRISE_CONV(N)                                                                                      \
     using Conv##N##dFuncOptions =                                                                            \
         detail::OptionsFor<WithBias<reprise::ConvOptions<N>>(), setting::bias, setting::stride,              \
@@ -167,7 +166,7 @@ struct SoftmaxValues {
     std::int64_t dim = -1;                     // negative: counts from the end
     std::optional<DType> dtype = std::nullopt; // to which the input is cast before
 };
-// Options of a softmax, and the function with them.
+// Defines the options of a softmax, and the function that takes them.
 #define REPRISE_SOFTMAX(NAME, function)                                                                      \
     using NAME##FuncOptions = detail::OptionsFor<SoftmaxValues(setting::dim), setting::dtype>;               \
     inline Tensor function(const Tensor& x, const std::same_as<NAME##FuncOptions> auto& o)                   \
@@ -199,7 +198,7 @@ template <bool training_at_first> struct DropoutValues {
     bool training = training_at_first; // false: nothing is dropped
     bool inplace = false;              // without effect
 };
-// Options of a dropout, and the function with them.
+// Defines the options of a dropout, and the function that takes them.
 #define REPRISE_DROPOUT(NAME, function, training_at_first)                                                   \
     using NAME##FuncOptions = detail::OptionsFor<DropoutValues<training_at_first>(), setting::p,             \
                                                  setting::training, setting::inplace>;                       \

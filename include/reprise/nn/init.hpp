@@ -23,19 +23,19 @@ Tensor zeros_(Tensor tensor);                // all elements 0
 Tensor ones_(Tensor tensor);                 // all elements 1
 Tensor eye_(Tensor tensor);                  // of two dimensions: 1 on the diagonal, else 0
 
-// Sets the tensor [out, in / groups, ...] of three to five dimensions, a convolution's weight, so that it
-// keeps its inputs: 1 in the middle of the window of input i of each group for output i, else 0.  Throws
-// Error(argument) where groups does not divide `out`.
+// Sets the tensor [out, in / groups, ...] of three to five dimensions, a convolution's weight, so that the
+// convolution preserves its inputs: 1 in the middle of the window of input i of each group for output i, else
+// 0.  Throws Error(argument) where groups does not divide `out`.
 Tensor dirac_(Tensor tensor, std::int64_t groups = 1);
-// Normal distribution with mean 0 and this std, where the share `sparsity` of each column is 0, at random
-// places and rounded up.  The tensor is a matrix.  Computed on the host, so it throws Error(state) while a
-// program is recorded; Error(argument) unless the sparsity is from 0 to 1.
+// Normal distribution with mean 0 and this std, with the fraction `sparsity` of each column set to 0, at
+// random positions; their number is rounded up.  The tensor is a matrix.  Computed on the host, so it throws
+// Error(state) while a program is recorded; Error(argument) unless the sparsity is from 0 to 1.
 Tensor sparse_(Tensor tensor, double sparsity, double std = 0.01);
 
-// The recommended gain of a weight whose layer is followed by this nonlinearity: 1 for "linear", "conv1d" to
-// "conv3d", "conv_transpose1d" to "conv_transpose3d" and "sigmoid", 5 / 3 for "tanh", sqrt(2) for "relu",
-// 3 / 4 for "selu" and sqrt(2 / (1 + param^2)) for "leaky_relu", where `param` is the negative slope.  Throws
-// Error(argument) for other names.
+// Returns the recommended gain of a weight whose layer is followed by this nonlinearity: 1 for "linear",
+// "conv1d" to "conv3d", "conv_transpose1d" to "conv_transpose3d" and "sigmoid", 5 / 3 for "tanh", sqrt(2) for
+// "relu", 3 / 4 for "selu" and sqrt(2 / (1 + param^2)) for "leaky_relu", where `param` is the negative slope.
+// Throws Error(argument) for other names.
 double calculate_gain(std::string_view nonlinearity, double param = 0.01);
 
 // Uniform from -b to b, b = gain sqrt(6 / (fan_in + fan_out)) (Glorot and Bengio, 2010).  Here and below the
@@ -44,8 +44,8 @@ double calculate_gain(std::string_view nonlinearity, double param = 0.01);
 Tensor xavier_uniform_(Tensor tensor, double gain = 1);
 // Normal distribution with mean 0 and std = gain sqrt(2 / (fan_in + fan_out)) (Glorot and Bengio, 2010).
 Tensor xavier_normal_(Tensor tensor, double gain = 1);
-// Uniform from -b to b, b = calculate_gain(nonlinearity, a) sqrt(3 / fan) (He et al., 2015); the mode
-// "fan_in" or "fan_out" says which fan.
+// Uniform from -b to b, b = calculate_gain(nonlinearity, a) sqrt(3 / fan) (He et al., 2015); the mode,
+// "fan_in" or "fan_out", selects the fan.
 Tensor kaiming_uniform_(Tensor tensor, double a = 0, std::string_view mode = "fan_in",
                         std::string_view nonlinearity = "leaky_relu");
 // Normal distribution with mean 0 and std = calculate_gain(nonlinearity, a) / sqrt(fan) (He et al., 2015).

@@ -17,7 +17,7 @@ namespace reprise::nn {
 class Loss : public ModuleOf<Tensor(Tensor, Tensor)> {
 public:
     using ModuleOf::ModuleOf;
-    // For make() and options in braces, of the losses that have no others.
+    // For make() and options in braces, for losses without other options.
     struct Options {
         Choice<Reduction> reduction = Reduction::mean; // mean, sum or none
     };
@@ -162,9 +162,9 @@ public:
 };
 
 // Cross-entropy of logits [N, C] or [N, C, ...] with class indices, i32 or i64, [N] or [N, ...]:
-// -weight[target] log_softmax(logits)[target].  A floating target of the logits' shape gives probabilities of
-// the classes.  Targets of the ignore_index count nothing; with a weight the mean divides by the sum of the
-// targets' weights.
+// -weight[target] log_softmax(logits)[target].  A floating target of the logits' shape holds probabilities of
+// the classes.  Targets equal to the ignore_index are ignored; with a weight the mean divides by the sum of
+// the targets' weights.
 class CrossEntropyLoss : public WeightedLoss {
 public:
     REPRISE_LAYER(CrossEntropyLoss)
@@ -342,7 +342,7 @@ private:
 };
 
 // For vectors a and b [..., D] with targets [...]: 1 - cosine where the target is 1 (a and b should be
-// alike), max(0, cosine - margin) where it is -1: 0 if the cosine is at most the margin.
+// similar), max(0, cosine - margin) where it is -1: 0 if the cosine is at most the margin.
 class CosineEmbeddingLoss : public MarginLoss {
 public:
     REPRISE_LAYER(CosineEmbeddingLoss)

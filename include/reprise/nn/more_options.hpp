@@ -65,10 +65,10 @@ struct UnflattenValues {
 class UnflattenOptions
     : public detail::SettingsOf<UnflattenOptions, UnflattenValues, setting::dim, setting::sizes> {
 public:
-    // With these arguments; all else has its default.
+    // Takes these arguments; other options have their defaults.
     UnflattenOptions(std::int64_t dim, std::vector<std::int64_t> sizes) : SettingsOf({dim, std::move(sizes)})
     {}
-    // Makes the module.
+    // Creates the module.
     template <std::same_as<Unflatten> M> operator M() const
     {
         return M(dim(), Shape(sizes().begin(), sizes().end()));

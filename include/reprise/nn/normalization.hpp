@@ -26,7 +26,7 @@ public:
     Variable num_batches_tracked; // i32 without dimensions: batches that BatchNorm has seen in training
 
 protected:
-    // name: the class's, for errors.  Throws Error(argument) for channels below 1 and an eps that is not
+    // name: the class name, for errors.  Throws Error(argument) for channels below 1 and an eps that is not
     // above 0.
     ChannelNorm(const char* name, std::int64_t channels, double eps, bool affine, bool track_running_stats);
     virtual std::optional<double> momentum() const = 0; // for printing

@@ -11,14 +11,14 @@
 
 namespace reprise::nn {
 
-// A list of parameters, named "0", "1", ...  A Variable becomes an element itself, another tensor as a new
-// Variable of its value.  It has no forward().
+// A list of parameters, named "0", "1", ...  A Variable becomes an element itself; another tensor becomes a
+// new Variable with its value.  It has no forward().
 class ParameterList final : public Module {
 public:
     REPRISE_LAYER(ParameterList)
     using Module::Module;
     ParameterList() = default; // without parameters
-    // With these parameters.
+    // Adds these parameters.
     explicit ParameterList(const std::vector<Tensor>& parameters) { extend(parameters); }
     // Adds a parameter at the end; returns this list.
     template <std::derived_from<Tensor> T> ParameterList& append(const T& parameter)
@@ -46,13 +46,13 @@ private:
     std::vector<Variable> items_;
 };
 
-// Parameters by name, in the order of insertion; elements are made as in ParameterList.  It has no forward().
+// Parameters by name, in the order of insertion; elements are created as in ParameterList.  It has no forward().
 class ParameterDict final : public Module {
 public:
     REPRISE_LAYER(ParameterDict)
     using Module::Module;
     ParameterDict() = default; // without parameters
-    // Adds a parameter and returns it.  Throws Error(argument) for a name that is there already, is empty or
+    // Adds a parameter and returns it.  Throws Error(argument) for a name that exists already, is empty or
     // has a dot.
     template <std::derived_from<Tensor> T> Variable insert(const std::string& name, const T& parameter)
     {
@@ -60,7 +60,7 @@ public:
         items_.insert(name, added);
         return added;
     }
-    // The parameter of this name; Error(argument), which lists the names, where there is none.
+    // Returns the parameter of this name; Error(argument), which lists the names, where there is none.
     Variable operator[](const std::string& name) const { return items_[name]; }
     Variable get(const std::string& name) const { return items_[name]; } // the same
     bool contains(const std::string& name) const noexcept

@@ -25,7 +25,7 @@ template <std::size_t N> struct MaxPoolSettings {
     bool ceil_mode = false;   // rounds the output up: the last window may end beyond the padding
 };
 // The maximum of each window of x, floating, bool or an integer of 8 or 16 bits.  NaN counts as the largest
-// value; of equal maxima the first takes the gradient.
+// value; of equal maxima the first gets the gradient.
 template <std::size_t N> class MaxPool : public Module {
 public:
     REPRISE_LAYER(MaxPool)
@@ -40,7 +40,8 @@ public:
     }
     // The same with the kernel's size among the options: MaxPool2d({.kernel_size = 3, .stride = 2}).
     template <class = void> explicit MaxPool(const MaxPoolSettings<N>& options) { make(options); }
-    // The same with a list of the kernel's sizes alone, MaxPool2d({3, 2}), which is no list of arguments.
+    // The same with a list of the kernel's sizes alone, MaxPool2d({3, 2}), where {3, 2} is not a list of arguments of
+    // the constructor.
     template <class... None>
     requires(sizeof...(None) == 0) explicit MaxPool(std::initializer_list<detail::WindowNumber> kernel_size,
                                                     const None&...)
@@ -53,7 +54,7 @@ public:
         make({kernel_size, stride, padding, dilation, ceil_mode});
     }
     Tensor forward(Tensor x) override;
-    // The maxima and their indices, i32, in the flattened image, as MaxUnpool takes them.
+    // Returns the maxima and their indices, i32, in the flattened image, as MaxUnpool takes them.
     std::pair<Tensor, Tensor> forward_with_indices(Tensor x);
     std::string name() const override { return "MaxPool" + std::to_string(N) + "d"; }
     std::string extra_repr() const override; // what printing shows in parentheses
@@ -88,7 +89,8 @@ public:
     }
     // The same with the kernel's size among the options: MaxUnpool2d({.kernel_size = 3, .stride = 2}).
     template <class = void> explicit MaxUnpool(const MaxUnpoolSettings<N>& options) { make(options); }
-    // The same with a list of the kernel's sizes alone, MaxUnpool2d({3, 2}), which is no list of arguments.
+    // The same with a list of the kernel's sizes alone, MaxUnpool2d({3, 2}), where {3, 2} is not a list of arguments of
+    // the constructor.
     template <class... None>
     requires(sizeof...(None) == 0) explicit MaxUnpool(std::initializer_list<detail::WindowNumber> kernel_size,
                                                       const None&...)
@@ -145,7 +147,8 @@ public:
     }
     // The same with the kernel's size among the options: AvgPool2d({.kernel_size = 3, .stride = 2}).
     template <class = void> explicit AvgPool(const AvgPoolSettings<N>& options) { make(options); }
-    // The same with a list of the kernel's sizes alone, AvgPool2d({3, 2}), which is no list of arguments.
+    // The same with a list of the kernel's sizes alone, AvgPool2d({3, 2}), where {3, 2} is not a list of arguments of
+    // the constructor.
     template <class... None>
     requires(sizeof...(None) == 0) explicit AvgPool(std::initializer_list<detail::WindowNumber> kernel_size,
                                                     const None&...)
@@ -187,7 +190,7 @@ public:
     };
     template <class = void> explicit AdaptiveAvgPool(const Options& o)
         : AdaptiveAvgPool(o.output_size) {} // with these options
-    // -1 stands for the input's size.  Throws Error(argument) below -1.
+    // -1: the input's size.  Throws Error(argument) below -1.
     explicit AdaptiveAvgPool(Sizes<N> output_size);
     Tensor forward(Tensor x) override;
     std::string name() const override { return "AdaptiveAvgPool" + std::to_string(N) + "d"; }
@@ -212,7 +215,7 @@ public:
     };
     template <class = void> explicit AdaptiveMaxPool(const Options& o)
         : AdaptiveMaxPool(o.output_size) {} // with these options
-    // -1 stands for the input's size.  Throws Error(argument) below -1.
+    // -1: the input's size.  Throws Error(argument) below -1.
     explicit AdaptiveMaxPool(Sizes<N> output_size);
     Tensor forward(Tensor x) override;
     std::string name() const override { return "AdaptiveMaxPool" + std::to_string(N) + "d"; }
