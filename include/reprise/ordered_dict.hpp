@@ -81,14 +81,14 @@ public:
     const std::vector<Item>& items() const& noexcept { return items_; } // all entries, in order
     std::vector<Item> items() && { return std::move(items_); } // all entries of a temporary dictionary
     auto begin() noexcept { return items_.begin(); }           // an iterator to the first entry
-    auto end() noexcept { return items_.end(); }               // an iterator behind the last entry
+    auto end() noexcept { return items_.end(); }               // an iterator past the last entry
     auto begin() const noexcept { return items_.begin(); }     // an iterator to the first entry
-    auto end() const noexcept { return items_.end(); }         // an iterator behind the last entry
+    auto end() const noexcept { return items_.end(); }         // an iterator past the last entry
 
 private:
     [[noreturn]] void fail_missing(const std::string& key) const
     {
-        constexpr std::size_t most = 20; // keeps the message readable
+        constexpr std::size_t most = 20; // so that the message stays readable
         std::string known;
         for (std::size_t i = 0; i < std::min(items_.size(), most); ++i)
             known += (i ? ", " : "") + items_[i].first;

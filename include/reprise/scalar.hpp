@@ -20,7 +20,7 @@ public:
     // The kind of a number: a bool, an integer, or a floating-point number.
     enum class Kind { logical, whole, floating };
 
-    Scalar(double value = 0) : number_(value) {} // a floating number
+    Scalar(double value = 0) : number_(value) {} // a floating-point number
     // An integer or a bool.  Throws Error(argument) for an integer above 2^63 - 1.
     template <std::integral T> Scalar(T value)
         : kind_(std::same_as<T, bool> ? Kind::logical : Kind::whole), number_(static_cast<double>(value)),
@@ -57,8 +57,8 @@ public:
     int toInt() const { return to<int>(); }                          // as int; errors as of to()
     std::int64_t toLong() const { return to<std::int64_t>(); }       // as std::int64_t; errors as of to()
     bool toBool() const { return to<bool>(); }                       // whether it is not 0
-    Kind kind() const { return kind_; }                              // what the number is
-    bool isFloatingPoint() const { return kind_ == Kind::floating; } // whether it is a floating number
+    Kind kind() const { return kind_; }                              // the kind of the number
+    bool isFloatingPoint() const { return kind_ == Kind::floating; } // whether it is a floating-point number
     // Returns whether it is an integer, or, with includeBool, a bool.
     bool isIntegral(bool includeBool = false) const
     {
@@ -69,7 +69,7 @@ public:
 private:
     Kind kind_ = Kind::floating;
     double number_ = 0;
-    std::int64_t whole_ = 0; // beside integers and bools
+    std::int64_t whole_ = 0; // the exact value of an integer or a bool
 };
 std::ostream& operator<<(std::ostream&, const Scalar&); // prints the number; a bool as 0 or 1
 

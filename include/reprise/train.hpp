@@ -14,7 +14,7 @@ namespace reprise::train {
 // One line of a plot.
 struct Series {
     std::string label{};     // its name in the legend; empty: it is not in the legend
-    std::vector<double> x{}; // the horizontal coordinates, as many as y
+    std::vector<double> x{}; // the horizontal coordinates, one per element of y
     std::vector<double> y{}; // the values
     bool faint = false;      // draws the line thin and pale, for raw values behind a smoothed line
     bool points = false;     // draws a mark at each value
@@ -79,10 +79,10 @@ private:
 class Interrupt {
 public:
     Interrupt();  // begins to catch signals; Error(state) where another Interrupt exists
-    ~Interrupt(); // restores the handlers of before
+    ~Interrupt(); // restores the previous handlers
     Interrupt(const Interrupt&) = delete;
     Interrupt& operator=(const Interrupt&) = delete;
-    bool requested() const noexcept; // whether an interrupt has come since this object was made
+    bool requested() const noexcept; // whether an interrupt has arrived since the construction
 
 private:
     void (*before_interrupt_)(int);

@@ -13,8 +13,8 @@
 
 namespace reprise::data {
 
-// A data set whose get(i) returns the example with index i.  The result converts to Example<>.  With workers
-// several threads call get() of one object at the same time.
+// A data set with a function get(i) that returns the example with index i.  The result converts to Example<>.
+// With workers several threads call get() of one object at the same time.
 template <class D>
 concept GivesExamples = requires(D& d, std::size_t i)
 {
@@ -22,7 +22,7 @@ concept GivesExamples = requires(D& d, std::size_t i)
         d.get(i)
         } -> std::convertible_to<Example<>>;
 };
-// A data set whose get(i, random) returns an example that depends on a stream of random numbers.
+// A data set with a function get(i, random) that returns an example that depends on a stream of random numbers.
 template <class D>
 concept GivesRandomExamples = requires(D& d, std::size_t i, Random& random)
 {
@@ -69,8 +69,8 @@ template <class T>
 concept Transform = std::is_invocable_r_v<Example<>, T&, Example<>, Random&> ||
                     std::is_invocable_r_v<Example<>, T&, Example<>>;
 
-// A data set whose examples are those of another one after a transform.  With workers several threads call
-// the transform at the same time.
+// A data set that applies a transform to the examples of another one.  With workers several threads call the
+// transform at the same time.
 template <class D, Transform T> struct MapDataset {
     D dataset;   // the other data set
     T transform; // the function that changes each example

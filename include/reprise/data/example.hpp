@@ -19,7 +19,7 @@ namespace reprise::data {
 
 // The element type of an Array that is constructed from a number of the C++ type T.
 template <class T> struct HeldAs {
-    using Type = std::int64_t; // for integers that have no dtype of their own
+    using Type = std::int64_t; // for integers without a dtype
 };
 // For floating-point numbers.
 template <std::floating_point T> struct HeldAs<T> {
@@ -38,21 +38,21 @@ template <class T> using Held = typename HeldAs<T>::Type; // the type of HeldAs
 class Array {
 public:
     Array() = default; // undefined, such as the target of an example without one
-    // Zeros.  Throws Error(argument) for negative sizes and for more than 2^40 bytes.
+    // An array of zeros. Throws Error(argument) for negative sizes and for more than 2^40 bytes.
     Array(DType, std::vector<std::int64_t> sizes);
-    // The values of a vector, row-major, in the given sizes.  Throws Error(argument) where the numbers of
-    // elements differ.
+    // Copies the values of a vector, row-major, in the given sizes.  Throws Error(argument) where the numbers
+    // of elements differ.
     template <class T> Array(const std::vector<T>& values, std::vector<std::int64_t> sizes)
         : Array(DTypeOf<T>::value, std::move(sizes))
     {
         assign(values.data(), values.size());
     }
-    // The values of a vector, in one dimension.
+    // Copies the values of a vector, in one dimension.
     template <class T> Array(const std::vector<T>& values)
         : Array(values, {static_cast<std::int64_t>(values.size())})
     {}
-    // A number, without dimensions: f32 for float and double; else the type's own dtype, or i64 where it has
-    // none.
+    // Stores a number, without dimensions: f32 for float and double; else the type's own dtype, or i64 where
+    // it has none.
     template <class T>
     requires std::is_arithmetic_v<T> Array(T number)
         : Array(DTypeOf<Held<T>>::value, std::vector<std::int64_t>{})
@@ -60,7 +60,7 @@ public:
         const auto held = static_cast<Held<T>>(number);
         assign(&held, 1);
     }
-    // A copy of a tensor's values, for which it waits.  f16 and bf16 become f32.
+    // Copies the values of a tensor, and waits for them.  f16 and bf16 become f32.
     Array(const Tensor&);
 
     // A list of sizes, which can be printed.
@@ -125,7 +125,7 @@ using reprise::operator+, reprise::operator-, reprise::operator*, reprise::opera
 // tensors a batch of a loader.
 template <class Data = Array, class Target = Data> struct Example {
     Data data;     // the input of a model
-    Target target; // the wanted output; undefined where there is none
+    Target target; // the expected output; undefined where there is none
 };
 
 // Stacks examples to a batch, along a new first dimension.  Throws Error(argument) where dtypes or sizes

@@ -21,7 +21,7 @@ namespace reprise::data {
 // Options of DataLoader in braces, DataLoader::Options.
 struct DataLoaderSettings {
     std::int64_t batch_size = 1; // examples in a batch, at least 1
-    bool shuffle = false;        // whether each epoch is in another random order
+    bool shuffle = false;        // whether each epoch has a new random order
     // The seed of the order, and of random numbers for the data set; none: the constructor draws it, so that
     // manual_seed() determines it.
     std::optional<std::uint64_t> seed = std::nullopt;
@@ -30,7 +30,7 @@ struct DataLoaderSettings {
     std::vector<double> mean = {0};
     std::vector<double> std = {1};               // as `mean`; above 0
     std::optional<Device> device = std::nullopt; // the device of the batches; none: default_device()
-    std::size_t num_workers = 0; // threads that prepare batches, at most 1024; 0: none but the loop's own
+    std::size_t num_workers = 0; // threads that prepare batches, at most 1024; 0: the loop's thread
     std::size_t prefetch = 2;    // batches that each worker prepares ahead, at least 1
     // Determines the order of the examples, in place of `shuffle`.
     std::shared_ptr<const samplers::Sampler> sampler = nullptr;
@@ -147,7 +147,7 @@ public:
     std::int64_t size() const noexcept { return batches_; }          // the number of batches in an epoch
     const BatchSource& dataset() const noexcept { return *source_; } // the source of the batches
 
-    class Run; // for the library itself: an epoch that is being iterated (src/data/run.hpp)
+    class Run; // for the library itself: an epoch during iteration (src/data/run.hpp)
 
     // An input iterator over the batches of an epoch.  Copies share their position.
     class Iterator {
@@ -161,8 +161,8 @@ public:
         // Returns the batch, which is created at the first access.  Throws Error(state) at the end.
         Batch& operator*() const;
         Batch* operator->() const { return &**this; } // the batch
-        Iterator& operator++();                       // goes to the next batch
-        void operator++(int) { ++*this; }             // goes to the next batch
+        Iterator& operator++();                       // advances to the next batch
+        void operator++(int) { ++*this; }             // advances to the next batch
         // Whether the epoch is at its end.
         friend bool operator==(const Iterator& it, std::default_sentinel_t) { return it.at_end(); }
 

@@ -24,7 +24,7 @@ public:
     virtual std::vector<std::int64_t> order(std::int64_t size, std::uint64_t seed,
                                             std::uint64_t epoch) const = 0;
 
-    // -- libtorch's use by hand, of a sampler that was given a size --
+    // -- direct use as in libtorch, of a sampler that was given a size --
     // Returns the indices of the next batch, or none at the end of an epoch.  Throws Error(argument) for a
     // batch_size of 0, and without a size.
     std::optional<std::vector<std::size_t>> next(std::size_t batch_size);
@@ -86,7 +86,7 @@ public:
                                     std::uint64_t epoch) const override;
 
 private:
-    std::vector<double> sums_; // of the weights up to each
+    std::vector<double> sums_; // cumulative sums of the weights
     std::int64_t count_;
 };
 

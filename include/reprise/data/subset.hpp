@@ -28,7 +28,7 @@ public:
     Subset(D dataset, std::vector<std::size_t> indices)
         : Subset(std::make_shared<D>(std::move(dataset)), std::move(indices))
     {}
-    // The same of a data set that several subsets share; not null.
+    // The same for a data set that several subsets share; it must not be null.
     Subset(std::shared_ptr<D> dataset, std::vector<std::size_t> indices)
         : dataset_(std::move(dataset)), indices_(std::move(indices))
     {
@@ -37,7 +37,7 @@ public:
 
     // Returns the example with index i of the subset.  Throws Error(argument) where there is none.
     Example<> get(std::size_t i) const requires(!GivesRandomExamples<D>) { return dataset_->get(at(i)); }
-    // The same of a data set whose examples depend on random numbers.
+    // The same for a data set with examples that depend on random numbers.
     Example<> get(std::size_t i, Random& random) const requires GivesRandomExamples<D>
     {
         return dataset_->get(at(i), random);
@@ -142,7 +142,7 @@ private:
         parts_.push_back([shared](std::size_t i, Random& random) { return example_of(*shared, i, random); });
     }
     std::vector<Get> parts_;
-    std::vector<std::size_t> starts_{0}; // of the data sets, then the number of all examples
+    std::vector<std::size_t> starts_{0}; // index of the first example of each, then the total number
 };
 
 } // namespace reprise::data

@@ -39,7 +39,7 @@ using MultiheadAttentionOutput = std::tuple<Tensor, Tensor>;
 // embed_dim: projects them, applies scaled_dot_product_attention in each head and projects the result to [T, N, E].  N
 // may be absent in all inputs.  Throws Error(shape) and Error(dtype) where inputs or masks do not fit.
 //
-// A query whose keys are all masked out gets a result of zeros from its heads.
+// If all keys of a query are masked out, the heads return zeros for it.
 class MultiheadAttention : public Module {
 public:
     REPRISE_LAYER(MultiheadAttention)
@@ -185,9 +185,9 @@ public:
         linear2{nullptr};                  // dim_feedforward to d_model
     LayerNorm norm1{nullptr},              // of the self-attention
         norm2{nullptr};                    // of the linear layers
-    Dropout dropout,                       // behind the activation
-        dropout1,                          // behind self_attn
-        dropout2;                          // behind linear2
+    Dropout dropout,                       // after the activation
+        dropout1,                          // after self_attn
+        dropout2;                          // after linear2
 
 private:
     std::int64_t d_model_ = 0, nhead_ = 0;

@@ -113,7 +113,7 @@ public:
     }
     // Iterates over the modules: for (auto& layer : net) x = layer(x), or layer->forward(x).
     auto begin() const noexcept { return modules_.begin(); }
-    auto end() const noexcept { return modules_.end(); } // behind the last module
+    auto end() const noexcept { return modules_.end(); } // past the last module
 
 private:
     std::vector<ModulePointer> modules_;
@@ -148,7 +148,7 @@ public:
     std::shared_ptr<Module> ptr(std::int64_t index) const; // the module as a pointer, which shares it
     // Iterates over the modules: for (auto& layer : list) x = layer(x), or layer->forward(x).
     auto begin() const noexcept { return modules_.begin(); }
-    auto end() const noexcept { return modules_.end(); } // behind the last module
+    auto end() const noexcept { return modules_.end(); } // past the last module
 
     ModuleList& append(std::shared_ptr<Module>); // adds a shared module at the end; returns this list
     // Adds a module at the end, which is moved into the list; returns this list.
@@ -206,7 +206,7 @@ public:
     bool empty() const noexcept { return items_.empty(); }      // whether there are no modules
     bool is_empty() const noexcept { return empty(); }          // as empty()
     auto begin() const noexcept { return items_.begin(); }      // for loops over names and modules
-    auto end() const noexcept { return items_.end(); }          // behind the last one
+    auto end() const noexcept { return items_.end(); }          // past the last one
     bool contains(const std::string& name) const noexcept;      // whether there is a module of this name
     Module& operator[](const std::string& name) const; // Error(argument) where there is none of this name
     // Returns the module as its own type: dict.at<nn::Linear>("fc").  Also throws Error(argument) for another type.

@@ -40,7 +40,7 @@ public:
         return from_pretrained(embeddings, EmbeddingFromPretrainedSettings{.freeze = freeze});
     }
     Tensor forward(Tensor indices) override;
-    std::string extra_repr() const override; // what printing shows in parentheses
+    std::string extra_repr() const override; // the options for printing
     Variable weight;                         // [num_embeddings, embedding_dim]
 
 private:
@@ -58,7 +58,7 @@ inline constexpr ChoiceNames<EmbeddingBagMode, 3> names_of_choices(EmbeddingBagM
 }
 // Options of EmbeddingBag.
 struct EmbeddingBagSettings {
-    Choice<EmbeddingBagMode> mode = EmbeddingBagMode::mean; // what is made of the rows of a bag
+    Choice<EmbeddingBagMode> mode = EmbeddingBagMode::mean; // the reduction over the rows of a bag
     bool include_last_offset = false; // the offsets have one more at their end, the number of indices
     // Index of a row that is 0 at first and is ignored in all bags; negative: counts from the end.
     std::optional<std::int64_t> padding_idx = std::nullopt;
@@ -88,7 +88,7 @@ public:
     Tensor forward(Tensor indices, Tensor offsets) { return forward(indices, offsets, Tensor()); }
     // Returns the result for all arguments, without hooks.
     Tensor forward(Tensor indices, Tensor offsets, Tensor per_sample_weights) override;
-    std::string extra_repr() const override; // what printing shows in parentheses
+    std::string extra_repr() const override; // the options for printing
     Variable weight;                         // [num_embeddings, embedding_dim]
 
 private:

@@ -15,7 +15,7 @@ namespace reprise::nn {
 //
 //     struct NetImpl : nn::Module { ... };
 //     REPRISE_MODULE(Net);              // class Net, a ModuleHolder<NetImpl>
-//     Net net(64);                      // makes NetImpl(64)
+//     Net net(64);                      // creates NetImpl(64)
 //     auto parameters = net->parameters();
 template <std::derived_from<Module> Impl> class ModuleHolder : public std::shared_ptr<Impl> {
 public:

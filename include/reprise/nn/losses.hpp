@@ -277,7 +277,7 @@ public:
         double margin = 1; // above 0
         double p = 2;      // of pairwise_distance()
         double eps = 1e-6; // of pairwise_distance()
-        bool swap = false; // the lesser of d(anchor, negative) and d(positive, negative)
+        bool swap = false; // uses the smaller of d(anchor, negative) and d(positive, negative)
         Choice<Reduction> reduction = Reduction::mean; // of the losses
     };
     explicit TripletMarginLoss(const Options& o) : options_(o) {} // with these options
@@ -303,7 +303,7 @@ public:
     // For make() and options in braces.
     struct Options {
         std::int64_t dim = 1; // negative: counts from the end
-        double eps = 1e-8;    // the least norm
+        double eps = 1e-8;    // lower bound of the norm
     };
     explicit CosineSimilarity(const Options& o) : CosineSimilarity(o.dim, o.eps) {} // with these options
     // A negative dim counts from the end.
@@ -382,7 +382,7 @@ public:
     // For make() and options in braces.
     struct Options {
         bool full = false;                             // adds the constant log(2 pi) / 2
-        double eps = 1e-6;                             // the least variance; gradients ignore this bound
+        double eps = 1e-6;                             // lower bound of the variance, which gradients ignore
         Choice<Reduction> reduction = Reduction::mean; // of the losses
     };
     GaussianNLLLoss() = default;                                // without the constant

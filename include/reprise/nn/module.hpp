@@ -1,4 +1,4 @@
-// Module, the base class of layers and networks: a tree of parameters and buffers whose calls can have hooks.
+// Module, the base class of layers and networks: a tree of parameters and buffers, with hooks on its calls.
 #pragma once
 #include <concepts>
 #include <cstddef>
@@ -134,7 +134,7 @@ public:
     // Takes over parameters, buffers, children, hooks and modes of the other module, which is empty
     // afterwards, and replaces it in the modules that it is registered in as a member.
     Module(Module&&) noexcept;
-    // Takes over the same from the other module.  Modules in which this one is registered keep it under its
+    // Takes over the same from the other module.  Modules in which this one is registered retain it under its
     // names.  If memory runs out it throws, and nothing has changed.
     Module& operator=(Module&&); // NOLINT(performance-noexcept-move-constructor)
 
@@ -349,10 +349,10 @@ private:
 
     Named parameters_, buffers_;
     std::vector<Child> children_;
-    std::vector<Module*> parents_;        // modules that hold this one by address, one for each name
+    std::vector<Module*> parents_;        // modules that refer to this one by address, one entry per name
     std::shared_ptr<PreHooks> pre_hooks_; // null: none
     std::shared_ptr<InOutHooks> hooks_, backward_hooks_;
-    std::shared_ptr<Module*> self_; // for tapes: the present address, null after the end; made when needed
+    std::shared_ptr<Module*> self_; // for backward passes: the present address, null after destruction
     std::optional<CheckpointOptions> checkpoint_;
     Mode training_{"the training mode of a module"};
     bool empty_ = false;

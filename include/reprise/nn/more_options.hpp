@@ -59,7 +59,7 @@ using FlattenOptions = detail::OptionsFor<Flatten(), setting::start_dim, setting
 // Values of UnflattenOptions.
 struct UnflattenValues {
     std::int64_t dim = 0;            // the dimension; negative: counts from the end
-    std::vector<std::int64_t> sizes; // what it is split into
+    std::vector<std::int64_t> sizes; // the sizes of the new dimensions
 };
 // Options of Unflatten.
 class UnflattenOptions

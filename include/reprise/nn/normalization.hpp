@@ -181,7 +181,7 @@ struct LayerNormSettings {
     bool elementwise_affine = true; // a weight (ones at first) and a bias (zeros at first) to train
     bool bias = true;               // false: the weight alone
 };
-// Layer normalisation (Ba et al., 2016): by mean and variance over the last dimensions, whose sizes are
+// Layer normalisation (Ba et al., 2016): by mean and variance over the last dimensions, of the sizes
 // normalized_shape.
 class LayerNorm : public Module {
 public:
@@ -211,7 +211,7 @@ struct RMSNormOptions {
     bool elementwise_affine = true; // a weight (ones at first) to train
 };
 // Root mean square normalisation (Zhang and Sennrich, 2019): x / sqrt(mean(x^2) + eps) weight, with the mean
-// over the last dimensions, whose sizes are normalized_shape.
+// over the last dimensions, of the sizes normalized_shape.
 class RMSNorm : public Module {
 public:
     REPRISE_LAYER(RMSNorm)

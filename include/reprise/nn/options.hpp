@@ -308,7 +308,7 @@ public:
 // Values of the options of a stack of layers.
 template <class Layer> struct TransformerStackValues {
     std::shared_ptr<const Layer> layer; // which is copied
-    std::int64_t num_layers;            // how many
+    std::int64_t num_layers;            // number of copies
 };
 // Options of TransformerEncoder and TransformerDecoder: a layer, which is copied, or its options, and the
 // number of layers.

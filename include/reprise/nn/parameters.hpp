@@ -40,7 +40,7 @@ public:
     bool empty() const noexcept { return items_.empty(); }           // whether there are none
     bool is_empty() const noexcept { return empty(); }               // as empty()
     auto begin() const noexcept { return items_.begin(); }           // for loops over the parameters
-    auto end() const noexcept { return items_.end(); }               // behind the last parameter
+    auto end() const noexcept { return items_.end(); }               // past the last parameter
 
 private:
     std::vector<Variable> items_;
@@ -60,7 +60,7 @@ public:
         items_.insert(name, added);
         return added;
     }
-    // Returns the parameter of this name; Error(argument), which lists the names, where there is none.
+    // Returns the parameter of this name.  Throws Error(argument), which lists the names, if there is none.
     Variable operator[](const std::string& name) const { return items_[name]; }
     Variable get(const std::string& name) const { return items_[name]; } // the same
     bool contains(const std::string& name) const noexcept
@@ -74,7 +74,7 @@ public:
     bool empty() const noexcept { return items_.empty(); }                 // whether there are none
     bool is_empty() const noexcept { return empty(); }                     // as empty()
     auto begin() const noexcept { return items_.begin(); } // for loops over names and parameters
-    auto end() const noexcept { return items_.end(); }     // behind the last one
+    auto end() const noexcept { return items_.end(); }     // past the last one
 
 private:
     OrderedDict<Variable> items_{"parameter"};

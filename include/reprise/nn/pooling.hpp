@@ -18,9 +18,9 @@ namespace reprise::nn {
 
 // Options of MaxPool; a single number holds for all N dimensions.
 template <std::size_t N> struct MaxPoolSettings {
-    Sizes<N> kernel_size = 0; // at least 1, so it has to be given, here or to the constructor
+    Sizes<N> kernel_size = 0; // at least 1, so it must be given, here or to the constructor
     Sizes<N> stride = 0;      // distance of neighbouring windows; 0: the kernel's size
-    Sizes<N> padding = 0;     // on both sides, at most half of the kernel's size; never the maximum
+    Sizes<N> padding = 0;     // on both sides, at most half of the kernel's size; it is never the maximum
     Sizes<N> dilation = 1;    // distance of neighbouring elements of a window
     bool ceil_mode = false;   // rounds the output up: the last window may end beyond the padding
 };
@@ -57,7 +57,7 @@ public:
     // Returns the maxima and their indices, i32, in the flattened image, as MaxUnpool takes them.
     std::pair<Tensor, Tensor> forward_with_indices(Tensor x);
     std::string name() const override { return "MaxPool" + std::to_string(N) + "d"; }
-    std::string extra_repr() const override; // what printing shows in parentheses
+    std::string extra_repr() const override; // the options for printing
 
 private:
     void make(const MaxPoolSettings<N>&);
@@ -69,7 +69,7 @@ using MaxPool3d = MaxPool<3>; // of x [N, C, D, H, W] or [C, D, H, W]
 
 // Options of MaxUnpool; a single number holds for all N dimensions.
 template <std::size_t N> struct MaxUnpoolSettings {
-    Sizes<N> kernel_size = 0; // at least 1, so it has to be given, here or to the constructor
+    Sizes<N> kernel_size = 0; // at least 1, so it must be given, here or to the constructor
     Sizes<N> stride = 0;      // distance of neighbouring windows; 0: the kernel's size
     Sizes<N> padding = 0;     // on both sides
 };
@@ -112,7 +112,7 @@ public:
     // Of this size; an empty one is the default.
     Tensor forward(Tensor x, Tensor indices, Shape output_size) override;
     std::string name() const override { return "MaxUnpool" + std::to_string(N) + "d"; } // its class
-    std::string extra_repr() const override; // what printing shows in parentheses
+    std::string extra_repr() const override; // the options for printing
 
 private:
     void make(const MaxUnpoolSettings<N>&);
@@ -124,7 +124,7 @@ using MaxUnpool3d = MaxUnpool<3>; // of x [N, C, D, H, W] or [C, D, H, W]
 
 // Options of AvgPool; a single number holds for all N dimensions.
 template <std::size_t N> struct AvgPoolSettings {
-    Sizes<N> kernel_size = 0;      // at least 1, so it has to be given, here or to the constructor
+    Sizes<N> kernel_size = 0;      // at least 1, so it must be given, here or to the constructor
     Sizes<N> stride = 0;           // distance of neighbouring windows; 0: the kernel's size
     Sizes<N> padding = 0;          // zeros on both sides, at most half of the kernel's size
     bool ceil_mode = false;        // as in MaxPoolSettings
@@ -168,7 +168,7 @@ public:
     }
     Tensor forward(Tensor x) override;
     std::string name() const override { return "AvgPool" + std::to_string(N) + "d"; }
-    std::string extra_repr() const override; // what printing shows in parentheses
+    std::string extra_repr() const override; // the options for printing
 
 private:
     void make(const AvgPoolSettings<N>&);
@@ -186,7 +186,7 @@ public:
     using Module::Module;
     // For make() and options in braces.
     struct Options {
-        Sizes<N> output_size = 1; // -1 stands for the input's size
+        Sizes<N> output_size = 1; // -1: the input's size
     };
     template <class = void> explicit AdaptiveAvgPool(const Options& o)
         : AdaptiveAvgPool(o.output_size) {} // with these options
@@ -194,7 +194,7 @@ public:
     explicit AdaptiveAvgPool(Sizes<N> output_size);
     Tensor forward(Tensor x) override;
     std::string name() const override { return "AdaptiveAvgPool" + std::to_string(N) + "d"; }
-    std::string extra_repr() const override; // what printing shows in parentheses
+    std::string extra_repr() const override; // the options for printing
 
 private:
     Sizes<N> output_size_ = 1;
@@ -211,7 +211,7 @@ public:
     using Module::Module;
     // For make() and options in braces.
     struct Options {
-        Sizes<N> output_size = 1; // -1 stands for the input's size
+        Sizes<N> output_size = 1; // -1: the input's size
     };
     template <class = void> explicit AdaptiveMaxPool(const Options& o)
         : AdaptiveMaxPool(o.output_size) {} // with these options
@@ -219,7 +219,7 @@ public:
     explicit AdaptiveMaxPool(Sizes<N> output_size);
     Tensor forward(Tensor x) override;
     std::string name() const override { return "AdaptiveMaxPool" + std::to_string(N) + "d"; }
-    std::string extra_repr() const override; // what printing shows in parentheses
+    std::string extra_repr() const override; // the options for printing
 
 private:
     Sizes<N> output_size_ = 1;

@@ -22,7 +22,7 @@ inline constexpr ChoiceNames<Nonlinearity, 2> names_of_choices(Nonlinearity)
 }
 // Options of RNN, GRU and LSTM.
 struct RecurrentOptions {
-    std::int64_t num_layers = 1; // each further layer takes the outputs of the one before
+    std::int64_t num_layers = 1; // each further layer takes the outputs of the previous one
     bool bias = true;            // whether there are biases
     bool batch_first = false;    // inputs and outputs are [N, T, ...], not [T, N, ...]; not the states
     double dropout = 0;          // probability of the dropout between two layers in training

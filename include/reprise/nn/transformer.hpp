@@ -76,10 +76,10 @@ public:
     LayerNorm norm1{nullptr},              // of the self-attention
         norm2{nullptr},                    // of the attention to the memory
         norm3{nullptr};                    // of the linear layers
-    Dropout dropout,                       // behind the activation
-        dropout1,                          // behind self_attn
-        dropout2,                          // behind multihead_attn
-        dropout3;                          // behind linear2
+    Dropout dropout,                       // after the activation
+        dropout1,                          // after self_attn
+        dropout2,                          // after multihead_attn
+        dropout3;                          // after linear2
 
 private:
     std::int64_t d_model_ = 0, nhead_ = 0;

@@ -18,7 +18,7 @@ namespace reprise::optim {
 // Options of LBFGS in braces, LBFGS::Options.
 struct LBFGSSettings {
     double lr = 1; // learning rate, at least 0: the length of an iteration, or the first that is tried
-    std::int64_t max_iter = 20; // the most iterations in one step
+    std::int64_t max_iter = 20; // maximum number of iterations in one step
     // The maximum number of calls of the closure in one step; none: max_iter * 5 / 4.
     std::optional<std::int64_t> max_eval = std::nullopt;
     double tolerance_grad = 1e-7;    // a step ends where no element of the gradient is larger

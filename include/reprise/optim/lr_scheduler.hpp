@@ -38,7 +38,7 @@ public:
     LRScheduler(const LRScheduler&) = delete;
     LRScheduler& operator=(const LRScheduler&) = delete;
 
-    virtual void step(); // goes to the next epoch and sets the rates
+    virtual void step(); // advances to the next epoch and sets the rates
     std::int64_t last_epoch() const noexcept { return last_epoch_; } // the epoch; 0 after the constructor
     // Returns the last rate set for each group.
     const std::vector<double>& get_last_lr() const noexcept { return last_lr_; }
@@ -52,7 +52,7 @@ public:
     void load_state_dict(const StateDict&);
 
 protected:
-    class Keeper; // for the library itself: saves, checks and loads what a schedule keeps
+    class Keeper; // for the library itself: saves, checks and loads a schedule's state
     // `name` is the schedule's name in errors.
     LRScheduler(const char* name, Optimizer&, std::int64_t last_epoch);
     // Performs the first step; each schedule calls it at the end of its constructor.
@@ -62,7 +62,7 @@ protected:
     // Returns the rate of a group at epoch 0, whatever its present rate is.
     virtual double first(std::size_t group) const { return rate(group); }
     virtual void update();      // sets the rates of all groups to rate()
-    virtual void keep(Keeper&); // lists all that the schedule keeps, for saving and loading
+    virtual void keep(Keeper&); // lists the schedule's state, for saving and loading
 
     // Returns the present rate of a group.
     double now(std::size_t group) const { return optimizer_.learning_rate(group); }
@@ -86,8 +86,8 @@ private:
     friend class SequentialLR;
     friend class ChainedScheduler;
     friend class ReduceLROnPlateau;
-    virtual void undo() { --last_epoch_; } // the first step, of a schedule that comes later in a sequence
-    virtual void restart();                // at epoch 0
+    virtual void undo() { --last_epoch_; } // the first step of a schedule that runs later in a sequence
+    virtual void restart();                // restarts at epoch 0
 
     std::vector<double> base_, last_lr_;
     bool beginning_ = false;
@@ -191,9 +191,9 @@ private:
 class LambdaLR : public LRScheduler {
 public:
     using Function = std::function<double(std::int64_t epoch)>; // the factor at an epoch
-    // One function for all groups; Error(argument) for a null function.
+    // One function for all groups.  Throws Error(argument) for a null function.
     LambdaLR(Optimizer&, Function, std::int64_t last_epoch = -1);
-    // One function for each group, none of them null, else Error(argument).
+    // One function for each group.  Throws Error(argument) for a null function or another number of functions.
     LambdaLR(Optimizer&, std::vector<Function>, std::int64_t last_epoch = -1);
 
 private:
@@ -234,7 +234,7 @@ public:
         : CosineAnnealingWarmRestarts(optimizer, o.T_0, o.T_mult, o.eta_min, o.last_epoch)
     {}
 
-    void step() override; // goes to the next epoch
+    void step() override; // advances to the next epoch
     // Sets any epoch, also a fractional one: epoch + i / batches.  Throws Error(argument) for a negative one.
     void step(double epoch);
 
@@ -260,8 +260,8 @@ struct OneCycleOptions {
         cos,   // along half a cosine
         linear // along a line
     };
-    Choice<Anneal> anneal_strategy = Anneal::cos; // how rates go from one value to the next
-    bool cycle_momentum = true;  // also moves the momentum ("beta1" of Adam), down while the rate rises
+    Choice<Anneal> anneal_strategy = Anneal::cos; // the interpolation between two rates
+    bool cycle_momentum = true;  // also changes the momentum ("beta1" of Adam), down while the rate rises
     double base_momentum = 0.85, // the lowest momentum
         max_momentum = 0.95;     // the highest momentum
     double div_factor = 25,      // max_lr divided by the first rate
@@ -288,7 +288,7 @@ public:
     OneCycleLR(Optimizer& optimizer, const PerGroup& max_lr, std::int64_t total_steps)
         : OneCycleLR(optimizer, OneCycleOptions{.max_lr = max_lr, .total_steps = total_steps})
     {}
-    void step() override; // goes to the next step; Error(argument) after the last
+    void step() override; // advances to the next step; throws Error(argument) after the last
 
 private:
     struct Phase {
@@ -309,10 +309,10 @@ struct CyclicOptions {
     PerGroup base_lr{},               // the lowest rate: one for all groups, or one for each
         max_lr{};                     // the highest rate: one for all groups, or one for each
     std::int64_t step_size_up = 2000; // the steps in which the rate rises
-    std::optional<std::int64_t> step_size_down = std::nullopt; // those in which it falls; none: as many
+    std::optional<std::int64_t> step_size_down = std::nullopt; // steps in which it falls; none: step_size_up
     // How the height of the cycles changes.
     enum class Mode {
-        triangular,  // it stays
+        triangular,  // it is constant
         triangular2, // it halves in each cycle
         exp_range    // it is multiplied by gamma in each step
     };
@@ -324,8 +324,8 @@ struct CyclicOptions {
         cycle,     // the number of the cycle, from 1
         iterations // the number of the step, from 0
     };
-    Choice<Scale> scale_mode = Scale::cycle; // what scale_fn is a function of
-    bool cycle_momentum = true;              // also moves the momentum ("beta1" of Adam), the other way
+    Choice<Scale> scale_mode = Scale::cycle; // the argument of scale_fn
+    bool cycle_momentum = true;              // also changes the momentum ("beta1" of Adam), the other way
     PerGroup base_momentum = 0.8,            // the lowest momentum
         max_momentum = 0.9;                  // the highest momentum
     std::int64_t last_epoch = -1;            // the step to continue after; -1: begin
@@ -374,7 +374,7 @@ public:
     // Throws Error(argument) unless the schedules belong to this optimizer, and there is one milestone fewer
     // than schedules, in rising order.
     SequentialLR(Optimizer&, Schedulers, std::vector<std::int64_t> milestones, std::int64_t last_epoch = -1);
-    void step() override; // makes a step of the schedule whose turn it is
+    void step() override; // steps the active schedule
 
 private:
     void undo() override;
@@ -390,7 +390,7 @@ class ChainedScheduler : public LRScheduler {
 public:
     // Throws Error(argument) unless there is at least one schedule, and all belong to one optimizer.
     explicit ChainedScheduler(Schedulers);
-    void step() override; // makes a step of each schedule
+    void step() override; // steps each schedule
 
 private:
     void undo() override;
@@ -409,7 +409,7 @@ struct ReduceLROnPlateauOptions {
     Choice<Mode> mode = Mode::min; // which metric is better
     double factor = 0.1;           // the factor of a reduction, at least 0 and below 1
     std::int64_t patience = 10;    // epochs without improvement before a reduction
-    double threshold = 1e-4;       // the least change that counts as an improvement
+    double threshold = 1e-4;       // the smallest change that is an improvement
     // What the threshold is compared with.
     enum class Threshold {
         rel, // the change relative to the best metric
@@ -418,7 +418,7 @@ struct ReduceLROnPlateauOptions {
     Choice<Threshold> threshold_mode = Threshold::rel; // what the threshold is compared with
     std::int64_t cooldown = 0;                         // epochs after a reduction that do not count
     PerGroup min_lr = 0.0;                             // the lowest rate: one for all groups, or one for each
-    double eps = 1e-8;                                 // smaller changes of a rate are not made
+    double eps = 1e-8;                                 // a rate is not changed by less
 };
 // PyTorch's names of ReduceLROnPlateauOptions::Mode.
 inline constexpr ChoiceNames<ReduceLROnPlateauOptions::Mode, 2> names_of_choices(
@@ -456,7 +456,7 @@ public:
     const std::vector<double>& get_last_lr() const noexcept { return last_lr_; } // the rate of each group
     // Returns the state of the schedule, as LRScheduler::state_dict() does.
     StateDict state_dict() const;
-    // Loads a result of state_dict(); Error(argument), after which nothing has changed, for another
+    // Loads a result of state_dict().  Throws Error(argument), after which nothing has changed, for another
     // schedule's state; Error(state) while a program is recorded.
     void load_state_dict(const StateDict&);
 

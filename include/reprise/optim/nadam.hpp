@@ -13,7 +13,7 @@ struct NAdamSettings {
     std::pair<double, double> betas = {0.9, 0.999}; // decay of the moving averages: b1 of m, b2 of v
     double eps = 1e-8;                              // added to the denominator
     double weight_decay = 0;                        // adds weight_decay p to the gradient
-    double momentum_decay = 4e-3;                   // how fast b1 comes to its full size
+    double momentum_decay = 4e-3;                   // how fast c_t approaches b1
     bool decoupled_weight_decay = false;            // p -= lr weight_decay p instead, as in AdamW
     bool maximize = false;                          // maximizes: negates the gradient first
 };

@@ -196,8 +196,8 @@ public:
     void set_learning_rate(double);
     // Sets the learning rate of one group.
     void set_learning_rate(double value, std::size_t group) { set_option("lr", value, group); }
-    // Returns the learning rate from which schedules start.  The first schedule of a group sets it; before, there is no
-    // value.
+    // Returns the learning rate from which schedules start.  The first schedule of a group sets it; before
+    // that it is nullopt.
     std::optional<double> initial_learning_rate(std::size_t group = 0) const;
     // Sets that learning rate.
     void set_initial_learning_rate(double, std::size_t group);
@@ -216,7 +216,7 @@ protected:
     // Describes the numbers that an optimizer's update takes.
     struct Rule {
         const char* op;      // the optimizer's name in errors
-        std::size_t numbers; // how many numbers an update takes
+        std::size_t numbers; // the number of numbers that an update takes
         // Computes the n-th of these numbers from the group's options, in their order, and the step's number,
         // from 1 on.
         double (*number)(std::size_t n, const double* options, std::int64_t step);
@@ -251,10 +251,10 @@ private:
     struct Group {
         std::size_t first, count; // parameters
         std::vector<Moment> moments;
-        std::shared_ptr<std::vector<double>> values; // of rule_.options; programs hold them
+        std::shared_ptr<std::vector<double>> values; // of rule_.options; shared with programs
         std::optional<double> initial_lr;
     };
-    struct Steps { // programs on several threads may count
+    struct Steps { // programs of several threads may count steps
         std::mutex mutex;
         std::vector<std::int64_t> made; // by parameter
     };
@@ -274,10 +274,10 @@ private:
 
     Rule rule_;
     std::vector<Group> groups_;
-    std::deque<GroupView> views_; // which stay where they are when a group is added
+    std::deque<GroupView> views_; // a deque, so that references stay valid when a group is added
     std::unique_ptr<OptimizerOptions> defaults_;
     std::vector<Variable> parameters_;
-    std::vector<std::vector<Variable>> moments_; // by parameter; made at its first step
+    std::vector<std::vector<Variable>> moments_; // by parameter; created at its first step
     std::shared_ptr<Steps> steps_;
 };
 
@@ -310,13 +310,13 @@ public:
     }
 
 protected:
-    // Without groups, whose numbers are those of each_number().
+    // Creates an optimizer without groups; each_number() lists the numbers of a group.
     explicit OptimizerOf(Rule rule) : Optimizer(with_numbers(std::move(rule))) {}
     // Adds the groups of a constructor; `usual` becomes defaults().
     void add_groups(const ParamGroups<Options>& groups, const Options& usual)
     {
         set_defaults(std::make_unique<Named>(usual));
-        if (groups.groups.empty()) add_param_group(Parameters()); // which says that there are no parameters
+        if (groups.groups.empty()) add_param_group(Parameters()); // throws: there are no parameters
         for (const ParamGroup<Options>& group : groups.groups) add_param_group(group);
     }
     // Returns the options that a group was created with.
