@@ -96,7 +96,7 @@ public:
     }
     // Returns a copy of row i, without the first dimension.  Throws Error(argument) where there is no such row.
     Array row(std::int64_t i) const;
-    // As row(); a negative index counts from the end.
+    // Returns row(i); a negative index counts from the end.
     Array operator[](std::int64_t i) const { return row(i < 0 ? i + size(0) : i); }
     // Returns the element of an array of one element, as T.  Throws Error(argument) for arrays of another
     // size, and if it is out of the range of T.

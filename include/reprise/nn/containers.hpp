@@ -156,7 +156,7 @@ public:
     {
         return append(detail::owned_module(std::forward<M>(module)));
     }
-    // As append(), of a module or a shared pointer.
+    // Appends a module or a shared pointer to one.
     template <detail::Ownable M> void push_back(M&& module)
     {
         append(detail::owned_module(std::forward<M>(module)));

@@ -37,7 +37,7 @@ protected:
 // Options of BatchNorm.
 struct BatchNormSettings {
     double eps = 1e-5; // added to the variance
-    // In training running statistics become (1 - momentum) running + momentum batch; nullopt: the average of
+    // In training, running statistics become (1 - momentum) running + momentum batch; nullopt: the average of
     // all batches.
     std::optional<double> momentum = 0.1;
     bool affine = true;              // a weight (ones at first) and a bias (zeros at first) to train

@@ -26,7 +26,7 @@ public:
         items_.push_back(register_parameter(std::to_string(items_.size()), parameter));
         return *this;
     }
-    // As append().
+    // Does the same as append().
     template <std::derived_from<Tensor> T> void push_back(const T& parameter) { append(parameter); }
     // Adds all parameters of a list or vector at the end; returns this list.
     template <class Parameters> ParameterList& extend(const Parameters& parameters)

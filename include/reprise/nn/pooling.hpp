@@ -109,7 +109,7 @@ public:
     }
     using ModuleOf::forward;
     Tensor forward(Tensor x, Tensor indices) { return forward(x, indices, Shape()); } // of the default size
-    // Of this size; an empty one is the default.
+    // Returns a result with this size; an empty one is the default.
     Tensor forward(Tensor x, Tensor indices, Shape output_size) override;
     std::string name() const override { return "MaxUnpool" + std::to_string(N) + "d"; } // its class
     std::string extra_repr() const override; // the options for printing

@@ -99,7 +99,7 @@ public:
                                Place where = Place(std::source_location::current()));
 
 protected:
-    // As Recurrent's, for one tensor of state.
+    // Takes the arguments of Recurrent, for one state tensor.
     HiddenStateNetwork(const char* name, std::int64_t gates, std::int64_t input_size,
                        std::int64_t hidden_size, const RecurrentOptions& options)
         : Recurrent(name, gates, 1, input_size, hidden_size, options)

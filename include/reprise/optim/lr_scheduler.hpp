@@ -222,8 +222,8 @@ struct WarmRestartsOptions {
     double eta_min = 0;           // the lowest rate
     std::int64_t last_epoch = -1; // the epoch to continue after; -1: begin
 };
-// As CosineAnnealingLR, but restarts at the initial rate after T_0 epochs, then after T_0 T_mult more, and so
-// on.
+// Anneals as CosineAnnealingLR, but restarts at the initial rate after T_0 epochs, then after T_0 T_mult
+// more, and so on.
 class CosineAnnealingWarmRestarts : public LRScheduler {
 public:
     // Throws Error(argument) for T_0 or T_mult below 1.
@@ -410,7 +410,7 @@ struct ReduceLROnPlateauOptions {
     double factor = 0.1;           // the factor of a reduction, at least 0 and below 1
     std::int64_t patience = 10;    // epochs without improvement before a reduction
     double threshold = 1e-4;       // the smallest change that is an improvement
-    // What the threshold is compared with.
+    // The change with which the threshold is compared.
     enum class Threshold {
         rel, // the change relative to the best metric
         abs  // the change itself

@@ -190,7 +190,7 @@ public:
     void set_lr(double value) { set_learning_rate(value); }
     // Sets the learning rate of one group.
     void set_lr(double value, std::size_t group) { set_option("lr", value, group); }
-    // As get_lr().
+    // The same as get_lr().
     double learning_rate(std::size_t group = 0) const { return option("lr", group); }
     // Sets the learning rate of all groups.  Throws Error(argument) for a negative one.
     void set_learning_rate(double);
