@@ -1,4 +1,4 @@
-// Choices among a few names: a value of an enum, or the name that PyTorch has for it.
+// Choices among a few named values: an option is given as a value of an enum, or by PyTorch's name for it.
 #pragma once
 #include <array>
 #include <concepts>
@@ -12,10 +12,10 @@
 namespace reprise {
 
 namespace detail {
-// Throws Error(argument): the text is none of the names.
+// Throws Error(argument), as the text is none of the names.
 [[noreturn]] void no_choice(std::string_view text, const std::string& names);
 
-// A libtorch constant such as kMean: it stands for its name.
+// A libtorch constant such as kMean, which converts to its name.
 struct ChoiceName {
     std::string_view name; // as PyTorch writes it in Python
     constexpr operator std::string_view() const { return name; }
@@ -26,12 +26,12 @@ struct ChoiceName {
 template <class Enum, std::size_t count> using ChoiceNames =
     std::array<std::pair<std::string_view, Enum>, count>;
 
-// A value of Enum, made from the value, from PyTorch's name as text ("mean"), or from libtorch's constant (kMean).
-// Beside each such enum stands a function names_of_choices(Enum), which returns pairs of names and values.
+// A value of Enum, constructed from the value, from PyTorch's name as text ("mean"), or from libtorch's constant
+// (kMean).  Each such enum is declared with a function names_of_choices(Enum), which returns pairs of names and values.
 template <class Enum> class Choice {
 public:
     constexpr Choice(Enum value) : value_(value) {} // this value
-    // The value of that name; Error(argument) for a text that is no name of one.
+    // Takes the value of that name. Throws Error(argument) for any other text.
     template <class Text>
     requires std::convertible_to<const Text&, std::string_view> Choice(const Text& text) : value_(named(text))
     {}

@@ -1,4 +1,4 @@
-// Data sets in host memory and the batches made of them.
+// Data sets in host memory, and loaders of batches.
 #pragma once
 #include <reprise/data/dataset.hpp>
 #include <reprise/data/datasets.hpp>

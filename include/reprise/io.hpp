@@ -16,18 +16,18 @@
 namespace reprise {
 
 // Writes tensors of any dtype to a file in the safetensors format, which the Python package of that name
-// reads.  The data goes to a temporary file in the same folder, which is then renamed, so that a failure
-// leaves an old file as it was.  Waits for the values.  Error(file) where the file cannot be written;
-// Error(argument) for an undefined tensor.
+// reads.  The data goes to a temporary file in the same folder, which is then renamed, so that an existing
+// file does not change after a failure.  Waits for the values.  Throws Error(file) where the file cannot be
+// written; Error(argument) for an undefined tensor.
 void save_safetensors(const std::filesystem::path&, const std::map<std::string, Tensor>&);
-// Writes the same to a stream.  Error(file) where the stream fails.
+// Writes the same to a stream.  Throws Error(file) where the stream fails.
 void save_safetensors(std::ostream&, const std::map<std::string, Tensor>&);
-// Reads a safetensors file: its tensors by name, on default_device() unless a device is given.  Error(file)
-// for a file that is missing, truncated, malformed or of another format, such as a .pt file of torch.save();
-// Error(unsupported) for a dtype that the device does not have.
+// Reads a safetensors file: its tensors by name, on default_device() unless a device is given.  Throws
+// Error(file) for a file that is missing, truncated, malformed or of another format, such as a .pt file of
+// torch.save(); Error(unsupported) for a dtype that the device does not have.
 std::map<std::string, Tensor> load_safetensors(const std::filesystem::path&,
                                                const std::optional<Device>& = std::nullopt);
-// Reads the same from a stream, which may go on behind it.
+// Reads the same from a stream, which may contain more data after it.
 std::map<std::string, Tensor> load_safetensors(std::istream&, const std::optional<Device>& = std::nullopt);
 
 // ---- modules, optimizers, schedules, state dicts, tensors: save(net, path); load(net, path) ----
@@ -40,12 +40,12 @@ void save(const T& object, const std::filesystem::path& path) { save_safetensors
 template <class T>
 requires requires(const T& object) { object.state_dict(); }
 void save(const T& object, std::ostream& stream) { save_safetensors(stream, object.state_dict()); }
-// The same for an object behind a pointer.
+// The same for a shared pointer to an object.
 template <class T> void save(const std::shared_ptr<T>& object, const std::filesystem::path& path)
 {
     save(*object, path);
 }
-// The same for an object behind a pointer.
+// The same for a shared pointer to an object.
 template <class T> void save(const std::shared_ptr<T>& object, std::ostream& stream)
 {
     save(*object, stream);
@@ -64,11 +64,11 @@ void save(std::initializer_list<Tensor>, const std::filesystem::path&);
 void save(std::initializer_list<Tensor>, std::ostream&); // the same
 
 namespace detail {
-// f(), whose errors name the file.
+// Calls f() and adds the name of the file to its errors.
 void of_file(const std::filesystem::path&, const std::function<void()>& f);
 } // namespace detail
 
-// Loads a file that save() wrote by the object's load_state_dict(), onto the devices of the object's
+// Loads a file that save() wrote, by the object's load_state_dict(), onto the devices of the object's
 // parameters.  Errors are those of load_safetensors() and load_state_dict(), and name the file; the object
 // does not change then.
 template <class T>
@@ -82,25 +82,25 @@ void load(T& object, const std::filesystem::path& path)
 template <class T>
 requires requires(T& object, const std::map<std::string, Tensor>& values) { object.load_state_dict(values); }
 void load(T& object, std::istream& stream) { object.load_state_dict(load_safetensors(stream)); }
-// The same for an object behind a pointer.
+// The same for a shared pointer to an object.
 template <class T> void load(const std::shared_ptr<T>& object, const std::filesystem::path& path)
 {
     load(*object, path);
 }
-// The same for an object behind a pointer.
+// The same for a shared pointer to an object.
 template <class T> void load(const std::shared_ptr<T>& object, std::istream& stream)
 {
     load(*object, stream);
 }
-// Makes the handle that of a new tensor on default_device().  Error(file) where the file does not have
+// Sets the handle to a new tensor on default_device().  Throws Error(file) where the file does not have
 // exactly one tensor.
 void load(Tensor&, const std::filesystem::path&);
 void load(Tensor&, std::istream&); // the same
 // Replaces the map by the file's tensors, on default_device().
 void load(std::map<std::string, Tensor>&, const std::filesystem::path&);
 void load(std::map<std::string, Tensor>&, std::istream&); // the same
-// Replaces the list by the file's tensors, on default_device().  Error(file) where the file was not saved
-// from a list.
+// Replaces the list by the file's tensors, on default_device().  Throws Error(file) where the file was not
+// saved from a list.
 void load(std::vector<Tensor>&, const std::filesystem::path&);
 void load(std::vector<Tensor>&, std::istream&); // the same
 

@@ -1,4 +1,4 @@
-// Calls functions with the members of a structure, whatever their names.
+// Reflection on aggregates: calls functions with the members of a structure.
 #pragma once
 #include <cstddef>
 #include <type_traits>
@@ -11,7 +11,7 @@ struct AnyValue {
     template <class T> operator T() const;
 };
 
-// The number of members of the aggregate T.
+// Returns the number of members of the aggregate T.
 template <class T, class... Values> constexpr std::size_t count_members()
 {
     if constexpr (requires { T{std::declval<Values>()..., std::declval<AnyValue>()}; })

@@ -1,4 +1,4 @@
-// A number as Tensor::item() reads it.
+// A number, as Tensor::item() returns it.
 #pragma once
 #include <cmath>
 #include <concepts>
@@ -13,15 +13,15 @@ namespace detail {
 [[noreturn]] void no_place(double value, bool is_signed, std::size_t bytes); // throws Error(argument)
 }
 
-// The element of a tensor: a floating number, an integer (exact to 64 bits) or a bool.  It converts to double, so that
-// it can be used like a number.
+// The element of a tensor: a floating-point number, an integer (exact to 64 bits) or a bool.  It converts to
+// double, so that it can be used as a number.
 class Scalar {
 public:
-    // What the number is: a bool, an integer, or a floating number.
+    // The kind of a number: a bool, an integer, or a floating-point number.
     enum class Kind { logical, whole, floating };
 
-    Scalar(double value = 0) : number_(value) {} // a floating number
-    // An integer of at most 2^63 - 1, else Error(argument), or a bool.
+    Scalar(double value = 0) : number_(value) {} // a floating-point number
+    // An integer or a bool.  Throws Error(argument) for an integer above 2^63 - 1.
     template <std::integral T> Scalar(T value)
         : kind_(std::same_as<T, bool> ? Kind::logical : Kind::whole), number_(static_cast<double>(value)),
           whole_(static_cast<std::int64_t>(value))
@@ -29,10 +29,10 @@ public:
         if (std::is_unsigned_v<T> && whole_ < 0) detail::no_place(number_, true, sizeof(std::int64_t));
     }
 
-    // The number, rounded to 53 bits: integers beyond that are exact by to<std::int64_t>() only.
+    // Converts to double, rounded to 53 bits; to<std::int64_t>() is exact for larger integers too.
     operator double() const { return number_; } // NOLINT(google-explicit-constructor)
-    // The number as T; floating numbers are cut toward zero.  Error(argument) where an integer type T is too small
-    // for it, and for NaN as an integer.
+    // Returns the number as T, truncating floating-point numbers toward zero.  Throws Error(argument) if it
+    // is out of the range of an integer type T, and for NaN as an integer.
     template <class T> T to() const
     {
         static_assert(std::is_arithmetic_v<T>);
@@ -57,9 +57,9 @@ public:
     int toInt() const { return to<int>(); }                          // as int; errors as of to()
     std::int64_t toLong() const { return to<std::int64_t>(); }       // as std::int64_t; errors as of to()
     bool toBool() const { return to<bool>(); }                       // whether it is not 0
-    Kind kind() const { return kind_; }                              // what the number is
-    bool isFloatingPoint() const { return kind_ == Kind::floating; } // whether it is a floating number
-    // Whether it is an integer, or, with includeBool, a bool.
+    Kind kind() const { return kind_; }                              // the kind of the number
+    bool isFloatingPoint() const { return kind_ == Kind::floating; } // whether it is a floating-point number
+    // Returns whether it is an integer, or, with includeBool, a bool.
     bool isIntegral(bool includeBool = false) const
     {
         return kind_ == Kind::whole || (includeBool && kind_ == Kind::logical);
@@ -69,7 +69,7 @@ public:
 private:
     Kind kind_ = Kind::floating;
     double number_ = 0;
-    std::int64_t whole_ = 0; // beside integers and bools
+    std::int64_t whole_ = 0; // the exact value of an integer or a bool
 };
 std::ostream& operator<<(std::ostream&, const Scalar&); // prints the number; a bool as 0 or 1
 

@@ -1,8 +1,8 @@
-// Options as libtorch writes them, SGDOptions(0.1).momentum(0.9): for each setting name(value) sets it and
-// returns the options, and name() reads it.
+// Options in libtorch's style, SGDOptions(0.1).momentum(0.9): for each setting, name(value) sets it and
+// returns the options, and name() returns it.
 //
-// A class of options lists its settings.  Its values are a structure, that of options in braces, which has a
-// member of the same name for each.
+// A class of options lists its settings.  It stores the values in the structure of options in braces, which
+// has a member of the same name for each setting.
 #pragma once
 #include <cstdint>
 #include <type_traits>
@@ -10,8 +10,8 @@
 
 namespace reprise::detail {
 
-// How settings reach set<Setting>(value) and get<Setting>() of the options that list them, which befriend
-// this.
+// Gives settings access to set<Setting>(value) and get<Setting>() of the options that list them, of which it
+// is a friend.
 struct SettingAccess {
     template <class Setting, class Options, class T> static void set(Options& options, T value)
     {
@@ -29,8 +29,8 @@ template <class Setting, class Values> using TypeIn =
 
 } // namespace reprise::detail
 
-// A setting: its place in a structure of values, and its functions, from which options derive.  Where it is
-// an argument of a module's constructor, which no structure has, a Member of this Type holds it.
+// Defines a setting: in() returns its member in a structure of values, and options derive from its Functions.
+// If no structure has it, as it is an argument of a module's constructor, a Member of this Type stores it.
 #define REPRISE_SETTING(setting)                                                                             \
     struct setting {                                                                                         \
         using Setting = setting;                                                                             \

@@ -14,7 +14,7 @@ namespace reprise::train {
 // One line of a plot.
 struct Series {
     std::string label{};     // its name in the legend; empty: it is not in the legend
-    std::vector<double> x{}; // the horizontal coordinates, as many as y
+    std::vector<double> x{}; // the horizontal coordinates, one per element of y
     std::vector<double> y{}; // the values
     bool faint = false;      // draws the line thin and pale, for raw values behind a smoothed line
     bool points = false;     // draws a mark at each value
@@ -33,19 +33,19 @@ struct Figure {
     std::string title{};         // the text at the top
     std::vector<Panel> panels{}; // the plots, from top to bottom
 };
-// The figure as an SVG text.  Values that are not finite interrupt a line.  Error(argument) where a series
-// has different numbers of x and y.
+// Returns the figure as SVG text.  Values that are not finite interrupt a line.  Throws Error(argument) where
+// a series has different numbers of x and y.
 std::string to_svg(const Figure&);
 // Writes the SVG text to a file, in full or, with Error(file), not at all.
 void save_svg(const std::filesystem::path&, const Figure&);
 
-// For each value, the mean of it and the width - 1 values before it, or of as many as there are.
-// Error(argument) for a width of 0.
+// Returns, for each value, the mean of it and the width - 1 previous values, or of fewer at the beginning.
+// Throws Error(argument) for a width of 0.
 std::vector<double> running_mean(const std::vector<double>&, std::size_t width);
 
 // ---- metrics ----
 // Named values that are saved as a JSON object, in the order in which they were set.  Setting a name again
-// replaces its value.  Copies share nothing.
+// replaces its value.  Copies are independent.
 class Metrics {
 public:
     Metrics(); // no values
@@ -55,11 +55,11 @@ public:
     Metrics& set(const std::string& name, double);        // a number; null where it is not finite
     Metrics& set(const std::string& name, std::int64_t);  // an integer
     Metrics& set(const std::string& name, std::uint64_t); // an integer
-    // An integer.
+    // Sets an integer.
     Metrics& set(const std::string& name, int value) { return set(name, std::int64_t{value}); }
     Metrics& set(const std::string& name, bool);               // true or false
     Metrics& set(const std::string& name, const std::string&); // a text in UTF-8
-    // A text in UTF-8.
+    // Sets a text in UTF-8.
     Metrics& set(const std::string& name, const char* text) { return set(name, std::string(text)); }
     Metrics& set(const std::string& name, const std::vector<double>&); // a list of numbers
     Metrics& set(const std::string& name, const Metrics&);             // an object inside this one
@@ -79,10 +79,10 @@ private:
 class Interrupt {
 public:
     Interrupt();  // begins to catch signals; Error(state) where another Interrupt exists
-    ~Interrupt(); // restores the handlers of before
+    ~Interrupt(); // restores the previous handlers
     Interrupt(const Interrupt&) = delete;
     Interrupt& operator=(const Interrupt&) = delete;
-    bool requested() const noexcept; // whether an interrupt has come since this object was made
+    bool requested() const noexcept; // whether an interrupt has arrived since the construction
 
 private:
     void (*before_interrupt_)(int);

@@ -1,4 +1,4 @@
-// Files that are written in full or not at all.
+// Files that are written atomically: in full or not at all.
 #pragma once
 #include <cstddef>
 #include <cstdio>
@@ -8,15 +8,15 @@
 
 namespace reprise {
 
-// Writes a file in full or not at all: the data goes to a temporary file, which commit() renames.  Without
-// commit() an old file of that name stays as it was.
+// Writes a file atomically: the data is written to a temporary file, which commit() renames.  Without
+// commit() an existing file of that name does not change.
 class WholeFile {
 public:
     explicit WholeFile(std::filesystem::path); // Error(file) where the file cannot be created in its folder
     ~WholeFile();                              // removes the temporary file unless commit() was called
     WholeFile(const WholeFile&) = delete;
     WholeFile& operator=(const WholeFile&) = delete;
-    // Appends bytes.  Error(file) where they cannot be written, Error(state) after commit().
+    // Appends bytes.  Throws Error(file) where they cannot be written, Error(state) after commit().
     void write(std::span<const std::byte>);
     void write(std::string_view); // the same with text
     // Flushes the data to the disk and gives the file its name.  Errors as of write().

@@ -13,9 +13,9 @@ CommandLine parse(std::vector<std::string> arguments, std::ostream& out, std::os
         "the weights (char_gpt.safetensors), a picture of the training (training.svg) and its figures "
         "(metrics.json).",
         "char_gpt");
-    const auto number = [&](const char* name, auto& value, const char* text, std::uint64_t least,
-                            std::uint64_t most = unlimited) {
-        return app.add_option(name, value, text)->check(whole_number(least, most))->type_name("N");
+    const auto number = [&](const char* name, auto& value, const char* text, std::uint64_t min,
+                            std::uint64_t max = unlimited) {
+        return app.add_option(name, value, text)->check(whole_number(min, max))->type_name("N");
     };
     number("--epochs", o.epochs, "Passes through the text", 1)->capture_default_str();
     number("--batch", o.batch, "Lines in a step", 1, 10'000)->capture_default_str();

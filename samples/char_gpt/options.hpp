@@ -12,20 +12,20 @@ struct Options {
     std::int64_t epochs = 20;
     std::int64_t batch = 32;
     std::int64_t features = 128, layers = 4;
-    std::int64_t steps = 0; // at most; 0: all
+    std::int64_t steps = 0; // maximum number of steps; 0: no limit
     std::int64_t sentences = 5, longest = 250;
     double temperature = 0.7;
     std::string device; // empty: the best
-    std::string text;   // empty: proverbs.txt beside the sources
+    std::string text;   // empty: proverbs.txt in the folder of the sources
     std::string out = "char-gpt-output";
     std::uint64_t seed = 0;
 };
 
 struct CommandLine {
     Options options;
-    std::optional<int> exit_code; // set: end now with it; what is to be said is said
+    std::optional<int> exit_code; // set: exit with it; help or errors have been printed
 };
-// Arguments without the program's name.
+// Parses the arguments, which exclude the program's name.
 CommandLine parse(std::vector<std::string> arguments, std::ostream& out, std::ostream& err);
 
 } // namespace char_gpt

@@ -1,4 +1,4 @@
-// The picture and the figures that a training leaves.
+// The plot and the metrics of a training.
 #pragma once
 #include <string>
 

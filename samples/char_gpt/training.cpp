@@ -18,7 +18,7 @@ namespace {
 
 constexpr double highest_rate = 2e-3;
 constexpr std::int64_t warmup = 50;        // steps
-constexpr std::size_t calls_in_flight = 2; // read later, so that host and device work at once
+constexpr std::size_t calls_in_flight = 2; // results are read later, so that host and device overlap
 
 using Clock = std::chrono::steady_clock;
 
@@ -110,7 +110,7 @@ private:
             history_.epoch_loss.push_back(total / static_cast<double>(history_.loss.size() - first));
     }
 
-    // Up from 0, then down along half a cosine.
+    // Linear warmup from 0, then cosine decay.
     double scheduled_rate() const
     {
         if (started_ < warmup) return highest_rate * static_cast<double>(started_ + 1) / warmup;
@@ -147,7 +147,7 @@ private:
                                         static_cast<double>(steps_ - done)});
     }
 
-    // One more character at each call: the same program at every length.
+    // Each call appends one character; one program serves all lengths.
     void write()
     {
         net_.eval();

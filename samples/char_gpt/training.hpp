@@ -1,4 +1,4 @@
-// Trains the network by one recorded program, and lets it write.
+// Trains the network by one recorded program, and generates text with it.
 #pragma once
 #include <cstdint>
 #include <filesystem>
@@ -16,14 +16,14 @@ namespace char_gpt {
 
 struct History {
     std::int64_t parameters = 0;
-    reprise::CallMemory memory;     // of a whole batch of the longest lines
-    std::vector<double> loss;       // of each step, nats a character
+    reprise::CallMemory memory;     // of a full batch of the longest lines
+    std::vector<double> loss;       // of each step, in nats per character
     std::vector<double> epoch_loss; // mean of each complete epoch
     std::int64_t steps_per_epoch = 0;
     double train_seconds = 0;
     double characters_per_second = 0;
-    std::uint64_t sizes = 0;      // different [lines, length] of the batches
-    std::uint64_t recordings = 0; // made after the first step: none
+    std::uint64_t sizes = 0;      // number of different batch sizes [lines, length]
+    std::uint64_t recordings = 0; // number of recordings after the first step: 0
     bool interrupted = false;
     std::vector<std::string> written;
 };
@@ -31,12 +31,12 @@ struct History {
 struct Reporter {
     std::function<void(const History&)> recorded;
     std::function<void(const Progress&)> step;
-    std::function<void(const History&)> epoch; // its weights are written then
-    std::function<bool()> stop;                // asked before each step
+    std::function<void(const History&)> epoch; // called after its weights are written
+    std::function<bool()> stop;                // called before each step
 };
 
-// Writes the weights to `weights` after each epoch and where it is stopped; then lets the network write, unless it
-// was stopped.
+// Saves the weights to `weights` after each epoch and when it is stopped. Then it generates text with the network,
+// unless it was stopped.
 History train(const Options&, const Text&, const std::filesystem::path& weights, const Reporter&);
 
 } // namespace char_gpt

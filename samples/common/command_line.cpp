@@ -4,31 +4,31 @@
 #include <charconv>
 #include <sstream>
 
-CLI::Validator whole_number(std::uint64_t least, std::uint64_t most)
+CLI::Validator whole_number(std::uint64_t min, std::uint64_t max)
 {
     return CLI::Validator(
         [=](const std::string& text) -> std::string {
             std::uint64_t value = 0;
             const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-            if (error == std::errc() && end == text.data() + text.size() && value >= least && value <= most)
+            if (error == std::errc() && end == text.data() + text.size() && value >= min && value <= max)
                 return "";
             return "the value (" + text + ") must be a whole number " +
-                   (most < unlimited ? "from " + std::to_string(least) + " to " + std::to_string(most)
-                                     : "of at least " + std::to_string(least));
+                   (max < unlimited ? "from " + std::to_string(min) + " to " + std::to_string(max)
+                                    : "of at least " + std::to_string(min));
         },
         "");
 }
 
-CLI::Validator number_between(double least, double most)
+CLI::Validator number_between(double min, double max)
 {
     return CLI::Validator(
         [=](const std::string& text) -> std::string {
             double value = 0;
             const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-            if (error == std::errc() && end == text.data() + text.size() && value >= least && value <= most)
+            if (error == std::errc() && end == text.data() + text.size() && value >= min && value <= max)
                 return "";
             std::ostringstream message;
-            message << "the value (" << text << ") must be a number from " << least << " to " << most;
+            message << "the value (" << text << ") must be a number from " << min << " to " << max;
             return message.str();
         },
         "");
@@ -38,7 +38,7 @@ std::optional<int> parse_arguments(CLI::App& app, std::vector<std::string> argum
                                    std::ostream& err)
 {
     try {
-        std::reverse(arguments.begin(), arguments.end()); // as CLI11 takes them
+        std::reverse(arguments.begin(), arguments.end()); // CLI11 takes them in reverse order
         app.parse(std::move(arguments));
     } catch (const CLI::ParseError& error) {
         return app.exit(error, out, err) == 0 ? 0 : exit_usage;

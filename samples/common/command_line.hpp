@@ -1,4 +1,4 @@
-// What the samples' command lines share.
+// Helpers of the samples' command lines.
 #pragma once
 #include <cstdint>
 #include <iosfwd>
@@ -12,10 +12,11 @@
 inline constexpr int exit_usage = 2;
 inline constexpr std::uint64_t unlimited = std::numeric_limits<std::int64_t>::max();
 
-// CLI11's own messages name types, and its help texts ranges, as programs write them.
-CLI::Validator whole_number(std::uint64_t least, std::uint64_t most);
-CLI::Validator number_between(double least, double most);
+// Validators with messages for users: those of CLI11 name types and print ranges in C++ notation.
+CLI::Validator whole_number(std::uint64_t min, std::uint64_t max);
+CLI::Validator number_between(double min, double max);
 
-// Arguments without the program's name.  A value: end now with it; what is to be said is said.
+// Parses the arguments, which exclude the program's name. If a value is returned, the program exits with it: help or
+// errors have been printed.
 std::optional<int> parse_arguments(CLI::App&, std::vector<std::string> arguments, std::ostream& out,
                                    std::ostream& err);

@@ -1,4 +1,4 @@
-// A decoder of symbols, as GPT-2 in small.
+// A small decoder-only transformer over symbols, in the architecture of GPT-2.
 #pragma once
 #include <reprise/reprise.hpp>
 
@@ -8,8 +8,8 @@ namespace rp = reprise;
 namespace nn = reprise::nn;
 
 struct Sizes {
-    std::int64_t symbols = 0; // of the alphabet
-    std::int64_t longest = 0; // sequence
+    std::int64_t symbols = 0; // size of the vocabulary
+    std::int64_t longest = 0; // length of the longest sequence
     std::int64_t features = 128;
     std::int64_t layers = 4;
     double dropout = 0;

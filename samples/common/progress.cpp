@@ -42,10 +42,10 @@ std::string progress_line(const Progress& p, std::size_t width)
     else tail += "  " + p.testing;
     if (!p.more.empty()) tail += "  " + p.more;
     if (p.rate > 0) tail += format("  %.0f ", p.rate) + p.unit + "/s  " + duration(p.seconds_left) + " left";
-    constexpr std::size_t least_bar = 7, most_bar = 40;
+    constexpr std::size_t min_bar = 7, max_bar = 40;
     std::string bar;
-    if (head.size() + tail.size() + least_bar <= width) {
-        const std::size_t inner = std::min(width - head.size() - tail.size(), most_bar) - 2;
+    if (head.size() + tail.size() + min_bar <= width) {
+        const std::size_t inner = std::min(width - head.size() - tail.size(), max_bar) - 2;
         const double share = p.steps > 0 ? static_cast<double>(p.step) / static_cast<double>(p.steps) : 0;
         const auto full = static_cast<std::size_t>(std::clamp(share, 0.0, 1.0) * static_cast<double>(inner));
         bar = "[" + std::string(full, '=') + (full < inner ? ">" : "") +

@@ -1,4 +1,4 @@
-// One line that tells how far a training, or the test after an epoch, is.
+// A line that shows the progress of a training, or of the test after an epoch.
 #pragma once
 #include <chrono>
 #include <cstddef>
@@ -10,20 +10,20 @@ struct Progress {
     std::int64_t epoch = 1, epochs = 1; // counted from 1
     std::int64_t step = 0, steps = 0;   // of this epoch
     double loss = 0;                    // smoothed
-    std::string more;                   // figures beside it, such as "accuracy 85.1 %"
-    double rate = 0;                    // units in a second; 0: not known yet
+    std::string more;                   // further numbers, such as "accuracy 85.1 %"
+    double rate = 0;                    // units per second; 0: not measured yet
     std::string unit;                   // "images"
     double seconds_left = 0;
-    std::string testing; // what is being tested, in place of all figures but the steps
+    std::string testing; // text shown instead of the loss during a test; else empty
 };
 
-// At most `width` characters; the bar takes what the figures leave.
+// Returns a line of at most `width` characters, in which the bar fills the space that the text leaves.
 std::string progress_line(const Progress&, std::size_t width);
 std::string duration(double seconds); // "1:02:03", "2:03"
-std::string percent(double share);    // of 1: "85.1 %"
+std::string percent(double share);    // share: from 0 to 1; "85.1 %"
 
-// On a terminal the line is rewritten in place, ten times a second at most; elsewhere (a file, a pipe) a
-// line of its own comes every ten seconds.
+// On a terminal the line is rewritten in place, at most ten times per second. In a file or a pipe a new line is written
+// every ten seconds.
 class ProgressBar {
 public:
     ProgressBar(std::ostream& out, bool terminal) : out_(out), terminal_(terminal) {}
@@ -31,7 +31,7 @@ public:
     ProgressBar(const ProgressBar&) = delete;
     ProgressBar& operator=(const ProgressBar&) = delete;
     void show(const Progress&);
-    void clear(); // before other output
+    void clear(); // call it before other output
 
 private:
     using Clock = std::chrono::steady_clock;
@@ -42,4 +42,4 @@ private:
 };
 
 bool is_terminal_stdout();
-std::size_t terminal_width(); // 80 where it is not known
+std::size_t terminal_width(); // 80 if it can not be found

@@ -1,4 +1,4 @@
-// What the samples' main() functions share.
+// Helpers of the samples' main() functions.
 #pragma once
 #include <exception>
 #include <filesystem>
@@ -10,18 +10,18 @@
 #include <reprise/device.hpp>
 #include <reprise/program.hpp>
 
-inline constexpr int exit_interrupted = 130; // as shells have it
+inline constexpr int exit_interrupted = 130; // 128 + SIGINT, as in shells
 
 std::string device_text(const reprise::Device&); // name, description, kind
-// "48.9 MiB": what a step holds at most, beside parameters and optimizer state.
+// "48.9 MiB": the peak memory of a step, without parameters and optimizer state.
 std::string memory_text(const reprise::CallMemory&);
-// "Results in FOLDER:", and a line for each file with what it is.
+// Prints "Results in FOLDER:" and one line per file with its description.
 void print_results(const std::filesystem::path& folder,
                    std::initializer_list<std::pair<const char*, const char*>> files);
-// A folder in which these files can be written: fails now, not after the training.
+// Creates the folder and checks that these files can be written, so that it fails before the training, not after it.
 void make_folder(const std::filesystem::path&, std::initializer_list<const char*> files);
 
-// A sample's main(): parses the command line, runs, and prints what is thrown.
+// Implements main() of a sample: parses the command line, runs, and prints exceptions.
 template <class Parse, class Run> int run_main(int argc, char** argv, const Parse& parse, const Run& run)
 {
     const auto line = parse({argv + 1, argv + argc}, std::cout, std::cerr);

@@ -14,10 +14,10 @@ CommandLine parse(std::vector<std::string> arguments, std::ostream& out, std::os
         "without and with the budget (memory.svg), one of the training (training.svg) and their figures "
         "(metrics.json).",
         "deep_gpt");
-    const auto number = [&](const char* name, auto& value, const char* text, std::uint64_t least,
-                            std::uint64_t most) {
+    const auto number = [&](const char* name, auto& value, const char* text, std::uint64_t min,
+                            std::uint64_t max) {
         return app.add_option(name, value, text)
-            ->check(whole_number(least, most))
+            ->check(whole_number(min, max))
             ->type_name("N")
             ->capture_default_str();
     };

@@ -20,9 +20,9 @@ struct Options {
 
 struct CommandLine {
     Options options;
-    std::optional<int> exit_code; // set: end now with it; what is to be said is said
+    std::optional<int> exit_code; // set: exit with it; help or errors have been printed
 };
-// Arguments without the program's name.
+// Parses the arguments, which exclude the program's name.
 CommandLine parse(std::vector<std::string> arguments, std::ostream& out, std::ostream& err);
 
 } // namespace deep_gpt

@@ -6,7 +6,7 @@ namespace rt = reprise::train;
 
 namespace {
 
-// Over the launches of a step, of which each curve has its own number.
+// Plots memory over the launches of a step, in percent of their number, which differs between the curves.
 rt::Series curve(const std::string& label, const Step& s)
 {
     rt::Series out{.label = label, .x = {}, .y = {}};

@@ -1,4 +1,4 @@
-// Pictures and figures of a training.
+// Plots and metrics of a training.
 #pragma once
 #include <cstdint>
 #include <string>

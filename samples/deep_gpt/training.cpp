@@ -13,7 +13,7 @@ constexpr std::int64_t symbols = 17;
 
 using Clock = std::chrono::steady_clock;
 
-// Row i is a, a + b, a + 2 b, ... modulo 17: its first two numbers tell the rest.
+// Each row is a, a + b, a + 2 b, ... modulo 17, so that its first two numbers determine the others.
 struct Batch {
     rp::Tensor input, target; // [batch, length]
 };

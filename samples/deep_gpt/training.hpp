@@ -1,4 +1,4 @@
-// A step of training, recorded without and with a memory budget.
+// Trains by a step that is recorded without and with a memory budget.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -14,14 +14,14 @@ namespace deep_gpt {
 namespace rp = reprise;
 namespace nn = reprise::nn;
 
-// What a step holds.
+// The memory of a step.
 struct Step {
     rp::CallMemory memory;
-    std::vector<std::uint64_t> by_launch; // bytes
+    std::vector<std::uint64_t> by_launch; // bytes in use at each launch
 };
 struct History {
     std::int64_t parameters = 0;
-    Step without, checkpoints, within; // of the budget
+    Step without, checkpoints, within; // without and within the budget
     std::vector<double> loss;
     double train_seconds = 0;
     bool interrupted = false;
@@ -32,7 +32,7 @@ struct Reporter {
     std::function<void(const Progress&)> step;
     std::function<bool()> stop;
 };
-// Throws Error(out_of_memory) where no plan fits the budget.
+// Trains within the budget. Throws Error(out_of_memory) if no plan fits it.
 History train(const Options&, const Reporter&);
 
 } // namespace deep_gpt

@@ -10,7 +10,7 @@ struct Options {
     std::int64_t epochs = 5;
     std::int64_t batch = 128;
     std::string device; // empty: the best
-    std::string data;   // empty: where Debian's package puts it
+    std::string data;   // empty: the folder of Debian's package
     std::string out = "demo-output";
     std::uint64_t seed = 0;
     std::int64_t train_limit = 0; // 0: all images
@@ -18,7 +18,7 @@ struct Options {
 
 struct CommandLine {
     Options options;
-    std::optional<int> exit_code; // set: end now with it; what is to be said is said
+    std::optional<int> exit_code; // set: exit with it; help or errors have been printed
 };
-// Arguments without the program's name.
+// Parses the arguments, which exclude the program's name.
 CommandLine parse(std::vector<std::string> arguments, std::ostream& out, std::ostream& err);

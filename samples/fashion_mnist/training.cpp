@@ -13,7 +13,7 @@ namespace {
 
 constexpr double first_learning_rate = 1e-3;
 constexpr std::int64_t test_batch = 250;
-constexpr std::size_t calls_in_flight = 2; // read later, so that host and device work at once
+constexpr std::size_t calls_in_flight = 2; // results are read later, so that host and device overlap
 
 using Clock = std::chrono::steady_clock;
 
@@ -24,10 +24,13 @@ double seconds_since(Clock::time_point start)
 
 rp::data::DataLoader::Options batches(std::int64_t size, std::uint64_t seed)
 {
-    return {.batch_size = size, .seed = seed, .mean = {0.2860}, .std = {0.3530}}; // of the training images
+    return {.batch_size = size,
+            .seed = seed,
+            .mean = {0.2860},
+            .std = {0.3530}}; // mean and std of the training images
 }
 
-rp::Tensor correct(const rp::Tensor& logits, const rp::Tensor& y) // how many
+rp::Tensor correct(const rp::Tensor& logits, const rp::Tensor& y) // number of correct predictions
 {
     return rp::sum(rp::cast(rp::argmax(logits, 1) == y, rp::f32));
 }
@@ -98,7 +101,7 @@ private:
         return out;
     }
 
-    // False where it was interrupted.
+    // Returns false if it was interrupted.
     bool run_epoch()
     {
         const Clock::time_point start = Clock::now();
@@ -125,7 +128,7 @@ private:
         return complete;
     }
 
-    // From the first rate down to 0 along half a cosine.
+    // Cosine decay from the initial rate to 0.
     double scheduled_rate() const
     {
         const double share =
@@ -172,7 +175,8 @@ private:
                         .testing = {}});
     }
 
-    // Of one test; before the first a guess: a step is about three times the work of its forward pass.
+    // Returns the duration of one test. It is an estimate before the first test: a training step costs about three
+    // times as much as its forward pass.
     double test_seconds() const
     {
         if (test_seconds_ > 0) return test_seconds_;

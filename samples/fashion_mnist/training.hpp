@@ -1,4 +1,4 @@
-// Trains the network and keeps what happened.
+// Trains the network and returns the history of the training.
 #pragma once
 #include <cstdint>
 #include <filesystem>
@@ -13,7 +13,7 @@
 
 struct History {
     std::int64_t parameters = 0;
-    reprise::CallMemory memory;                   // of a step of a whole batch
+    reprise::CallMemory memory;                   // of a step with a full batch
     std::vector<double> loss, accuracy;           // of each step's batch; accuracy from 0 to 1
     std::vector<double> test_loss, test_accuracy; // after each epoch
     std::int64_t steps_per_epoch = 0;
@@ -25,10 +25,10 @@ struct History {
 struct Reporter {
     std::function<void(const History&)> recorded;
     std::function<void(const Progress&)> step;
-    std::function<void(const History&)> epoch; // its weights are written then
-    std::function<bool()> stop;                // asked before each step
+    std::function<void(const History&)> epoch; // called after its weights are written
+    std::function<bool()> stop;                // called before each step
 };
 
-// Writes the weights to `weights` after each epoch.
+// Trains the network and saves the weights to `weights` after each epoch.
 History train(const Options&, const reprise::data::TrainTest&, const std::filesystem::path& weights,
               const Reporter&);

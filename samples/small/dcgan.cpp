@@ -8,7 +8,7 @@ namespace nn = reprise::nn;
 
 constexpr int side = 8, noise = 8;
 
-// All images of the kind, [side, 1, side, side] in {-1, 1}.
+// Returns all images with one bright column, [side, 1, side, side] in {-1, 1}.
 rp::Tensor all_columns()
 {
     rp::Tensor which = rp::one_hot(rp::arange(side), side).to(rp::f32); // [image, column]
@@ -53,7 +53,7 @@ int main()
             rp::Tensor generator_loss = loss_of(critic(fake), 1);
             generator_loss.backward();
             generator_optimizer.step();
-            // How far each image is from the nearest real one: 0 is a perfect drawing.
+            // The distance of each image from the nearest real one: 0 is a perfect image.
             rp::Tensor differences =
                 fake.detach() - all_columns().unsqueeze(1); // [side, batch, 1, side, side]
             rp::Tensor distance = rp::amin(rp::mean(differences * differences, {2, 3, 4}), {0}).mean();

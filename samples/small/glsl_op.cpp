@@ -1,4 +1,4 @@
-// An op in GLSL with its gradient, by shared memory and barriers: a row x becomes x / sqrt(mean(x^2) + 1e-6).
+// An op in GLSL with its gradient, which uses shared memory and barriers: a row x becomes x / sqrt(mean(x^2) + 1e-6).
 #include <cmath>
 #include <cstdio>
 
@@ -7,7 +7,7 @@
 namespace rp = reprise;
 using Tensors = std::vector<rp::Tensor>;
 
-// A workgroup of 64 for each row.  Operands: x, the result, or x, dy, the result; ints: rows, columns.
+// One workgroup of 64 invocations per row. Operands: x, result, or x, dy, result. Ints: rows, columns.
 const std::string common_text = R"(
 shared float part[64];
 float sum_of_group(float mine)
@@ -38,7 +38,7 @@ const std::string backward_text = common_text + R"( // dx = (dy - y mean(dy y)) 
     for (uint i = first; i < end; i += 64) result.v[i] = (dy.v[i] - x.v[i] / r * mean) / r;
 })";
 
-// The same in C++ for the reference device and gradcheck: both kernels, as the number of inputs tells.
+// Implements both kernels in C++, for the reference device and gradcheck; the backward one has two inputs.
 void on_host(const rp::HostLaunch& l)
 {
     const std::size_t n = l.ints[1];

@@ -1,4 +1,4 @@
-// Fine-tuning with low-rank adapters (LoRA): a frozen network learns a new task by a few new parameters.
+// Fine-tuning with low-rank adapters (LoRA): a frozen network learns a new task with few new parameters.
 #include <cmath>
 #include <cstdio>
 
@@ -7,7 +7,7 @@
 namespace rp = reprise;
 namespace nn = reprise::nn;
 
-// A linear layer whose weight may get an addend of rank r: y = x (W + B A)^T + b.
+// A linear layer to which a low-rank adapter can be added: y = x (W + B A)^T + b.
 struct LoraLinear : nn::Module {
     nn::Linear base;
     rp::Variable a, b;
@@ -17,7 +17,7 @@ struct LoraLinear : nn::Module {
         base.weight.requires_grad_(false);
         base.bias.requires_grad_(false);
         a = register_parameter("lora_a", rp::Variable(rp::randn({rank, in}) / std::sqrt(in)));
-        b = register_parameter("lora_b", rp::Variable(rp::zeros({out, rank}))); // so nothing changes at first
+        b = register_parameter("lora_b", rp::Variable(rp::zeros({out, rank}))); // B = 0: no change at first
     }
     rp::Tensor forward(rp::Tensor x) override
     {
@@ -37,7 +37,7 @@ struct Net : nn::Module {
     rp::Tensor forward(rp::Tensor x) override { return last(rp::tanh(second(rp::tanh(first(x))))); }
 };
 
-// Fits the net to sin(3 x + phase); gives the last loss.
+// Fits the net to sin(3 x + phase) and returns the last loss.
 float train(Net& net, const std::vector<rp::Variable>& parameters, double phase, const char* name)
 {
     rp::optim::Adam optimizer(parameters, {.lr = 5e-3});
@@ -78,7 +78,7 @@ int main()
     const float after = train(net, adapters, 1, name.c_str());
 
     const float bound = 0.02f;
-    for (const auto& [key, value] : frozen) // the pre-trained weights have the same bits
+    for (const auto& [key, value] : frozen) // pre-trained weights are unchanged, bit for bit
         if (rp::any(net.state_dict().at(key) != value).item<bool>())
             return std::printf("%s has changed.\n", key.c_str()), 1;
     if (!(before < bound && after < bound)) {

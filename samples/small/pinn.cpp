@@ -1,4 +1,4 @@
-// A physics-informed network: solves u'' = -pi^2 sin(pi x), u(0) = u(1) = 0, by second derivatives.
+// A physics-informed neural network (PINN): solves u'' = -pi^2 sin(pi x), u(0) = u(1) = 0, by second derivatives.
 // The solution is u = sin(pi x).
 #include <cstdio>
 #include <numbers>

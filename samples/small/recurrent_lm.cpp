@@ -1,4 +1,4 @@
-// Language models of characters, with an LSTM and with a GRU: they learn a rhyme by heart and write it down.
+// Character-level language models, an LSTM and a GRU: they memorize a rhyme and generate it.
 #include <cstdio>
 #include <string>
 
@@ -13,15 +13,15 @@ constexpr int steps = 8, characters = 27 + 1; // a to z, space, full stop
 int code(char c) { return c == ' ' ? 26 : c == '.' ? 27 : c - 'a'; }
 char letter(int i) { return i == 26 ? ' ' : i == 27 ? '.' : static_cast<char>('a' + i); }
 
-// Characters and those that follow, [rows, steps] each: rows from random places of the text.
+// Returns inputs and targets, [rows, steps] each: characters from random positions of the text, and the next ones.
 std::pair<rp::Tensor, rp::Tensor> excerpts(int rows)
 {
     std::vector<std::int32_t> codes;
     for (std::size_t i = 0; i < 3 * text.size(); ++i) codes.push_back(code(text[i % text.size()]));
     rp::Tensor all = rp::from_vector(codes, {codes.size()});
     rp::Tensor start = rp::randint(static_cast<int>(text.size()), {rows, 1});
-    rp::Tensor places = start + rp::arange(steps);
-    return {rp::take(all, places), rp::take(all, places + rp::ones_like(places))};
+    rp::Tensor positions = start + rp::arange(steps);
+    return {rp::take(all, positions), rp::take(all, positions + rp::ones_like(positions))};
 }
 
 template <class Recurrent> struct Model : nn::Module {
@@ -52,7 +52,7 @@ template <class Recurrent> bool train(const char* name)
             return loss;
         },
         {rp::spec({rows, steps}, rp::i32), rp::spec({rows, steps}, rp::i32)});
-    const float bound = 0.5f; // nats a character; guessing costs log(28) = 3.33
+    const float bound = 0.5f; // nats per character; guessing costs log(28) = 3.33
     float loss = 0;
     for (int i = 1; i <= 100; ++i) {
         auto [x, y] = excerpts(32);

@@ -7,7 +7,8 @@
 namespace rp = reprise;
 namespace nn = reprise::nn;
 
-// It starts in the middle.  The left end gives 0.2, the right end 1; a step costs 0.02; 20 steps at most.
+// The agent starts in the middle. The reward is 0.2 at the left end, 1 at the right end and -0.02 per step. An episode
+// has at most 20 steps.
 constexpr int cells = 9, longest = 20, episodes = 24;
 
 struct Transition {

@@ -1,4 +1,4 @@
-// A variational autoencoder: images of one bright spot, through a code of two numbers and back.
+// A variational autoencoder (VAE): encodes images of one bright spot as two numbers and decodes them.
 #include <cstdio>
 
 #include <reprise/reprise.hpp>
@@ -8,7 +8,7 @@ namespace nn = reprise::nn;
 
 constexpr int side = 8, pixels = side * side;
 
-// [n, pixels] in [0, 1]: a spot at a random place.
+// Returns images [n, pixels] in [0, 1], each with a spot at a random position.
 rp::Tensor spots(int n)
 {
     rp::Tensor at = rp::rand({n, 2}) * 5 + 1;
@@ -28,7 +28,7 @@ struct Vae : nn::Module {
         register_module("decoder", decoder);
         register_module("image", image);
     }
-    // The negative evidence lower bound, in nats an image.
+    // Returns the negative evidence lower bound (ELBO), in nats per image.
     rp::Tensor loss(const rp::Tensor& x)
     {
         rp::Tensor h = rp::relu(encoder(x));

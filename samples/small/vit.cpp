@@ -1,4 +1,4 @@
-// A small vision transformer: tells noisy images of rows, columns and squares from each other.
+// A small vision transformer (ViT): classifies noisy images of rows, columns and squares.
 #include <cstdio>
 
 #include <reprise/reprise.hpp>
@@ -8,7 +8,7 @@ namespace nn = reprise::nn;
 
 constexpr int side = 8, patch = 2, tokens = (side / patch) * (side / patch), features = 32, classes = 3;
 
-// Images [n, 1, side, side] and their classes [n]: stripes along rows or columns, or both, at random phases.
+// Returns images [n, 1, side, side] and their classes [n]: stripes along rows or columns, or both, at random phases.
 std::pair<rp::Tensor, rp::Tensor> images(int n)
 {
     rp::Tensor kind = rp::randint(classes, {n});

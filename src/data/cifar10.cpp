@@ -1,4 +1,4 @@
-// CIFAR-10, the binary version: records of a label and 3 x 32 x 32 pixels, a byte each.
+// Reads the binary version of CIFAR-10: records of one label and 3 x 32 x 32 pixels, one byte each.
 #include <array>
 #include <string>
 

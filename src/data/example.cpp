@@ -21,7 +21,7 @@ std::string text_of(const std::vector<std::int64_t>& sizes)
     return out + "]";
 }
 
-// Calls f(T{}) with the C++ type that values of the dtype are read as.
+// Calls f(T{}) with the C++ type T as which values of the dtype are read.
 template <class F> void with_type(DType dtype, F f)
 {
     switch (dtype) {
@@ -43,10 +43,10 @@ template <class F> void with_type(DType dtype, F f)
 Array::Array(DType dtype, std::vector<std::int64_t> sizes)
     : defined_(true), dtype_(dtype), sizes_(std::move(sizes))
 {
-    constexpr std::int64_t most = std::int64_t{1} << 40; // bytes
+    constexpr std::int64_t max_bytes = std::int64_t{1} << 40;
     std::int64_t bytes = static_cast<std::int64_t>(size_of(dtype));
     for (const std::int64_t size : sizes_) {
-        if (size < 0 || (size > 0 && bytes > most / size))
+        if (size < 0 || (size > 0 && bytes > max_bytes / size))
             fail(ErrorKind::argument, "Array", "The sizes (", text_of(sizes_),
                  ") must be at least 0, of at most 2^40 bytes.");
         bytes *= size;
@@ -62,7 +62,7 @@ Array::Array(const Tensor& tensor)
         std::vector<std::int64_t> sizes;
         for (const Dim& d : tensor.shape()) sizes.push_back(d.value());
         *this = Array(DTypeOf<T>::value, std::move(sizes));
-        if constexpr (std::is_same_v<T, bool>) // std::vector<bool> has no memory of bools
+        if constexpr (std::is_same_v<T, bool>) // std::vector<bool> stores no array of bool
             std::transform(values.begin(), values.end(), bytes_.begin(), [](bool v) { return std::byte{v}; });
         else assign(values.data(), values.size());
     });
@@ -180,7 +180,7 @@ std::uint64_t Random::next()
     return z ^ z >> 31;
 }
 
-// Numbers of the last, incomplete run of n are drawn again.
+// Rejection sampling: numbers of the last, incomplete interval of length n are drawn again.
 std::uint64_t Random::below(std::uint64_t n)
 {
     const std::uint64_t surplus = (std::numeric_limits<std::uint64_t>::max() % n + 1) % n; // 2^64 mod n

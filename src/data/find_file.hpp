@@ -4,8 +4,8 @@
 
 namespace reprise::data {
 
-// The file in the folder, as it is called or with .gz behind.  Error(file), with the advice, where neither
-// is there.
+// Returns the path of the file in the folder, under its name or with .gz appended. Throws Error(file), with the
+// advice, if neither exists.
 std::filesystem::path find_file(const char* op, const std::filesystem::path& directory,
                                 const std::string& name, const std::string& advice);
 

@@ -9,7 +9,7 @@ namespace reprise::data {
 
 namespace {
 
-// 4 bytes: 0, 0, element type, number of dimensions; then each size as u32, big-endian.
+// Reads the header: 4 bytes with 0, 0, element type and number of dimensions, then each size as a big-endian u32.
 std::vector<std::int64_t> read_sizes(Reader& in)
 {
     constexpr std::uint8_t unsigned_byte = 0x08;
@@ -35,13 +35,13 @@ std::vector<std::int64_t> read_sizes(Reader& in)
 
 IdxArray read_idx(const std::filesystem::path& path)
 {
-    constexpr std::int64_t most = std::int64_t{1} << 40;
-    constexpr std::int64_t chunk = std::int64_t{1} << 24; // a wrong header makes no huge allocation
+    constexpr std::int64_t max_bytes = std::int64_t{1} << 40;
+    constexpr std::int64_t chunk = std::int64_t{1} << 24; // so that a wrong header causes no huge allocation
     Reader in("read_idx", path);
     IdxArray array{read_sizes(in), {}};
     std::int64_t total = 1;
     for (const std::int64_t size : array.sizes) {
-        if (size != 0 && total > most / size)
+        if (size != 0 && total > max_bytes / size)
             in.fail("is no IDX file: its header claims more than 2^40 bytes");
         total *= size;
     }

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t pixel_values = 256;
 
-// [C, 256]: what a pixel becomes.
+// Returns [C, 256]: the normalised value of each pixel value, for each channel.
 std::vector<float> value_table(std::int64_t channels, const DataLoaderSettings& options)
 {
     const auto count = static_cast<std::size_t>(channels);
@@ -34,7 +34,7 @@ std::vector<float> value_table(std::int64_t channels, const DataLoaderSettings& 
     return table;
 }
 
-// Writes images where they lie in the batch, without examples of their own.
+// Writes images directly into the batch, without an Example for each.
 class Images final : public BatchSource {
 public:
     Images(std::shared_ptr<const ImageDataset> dataset, const DataLoaderSettings& options)
@@ -72,7 +72,7 @@ ImageDataset ImageDataset::first(std::int64_t count) const
     const std::int64_t taken = std::min(count, size());
     ImageDataset out{channels, height, width, {}, {}};
     const std::int64_t values =
-        size() > 0 ? static_cast<std::int64_t>(pixels.size()) / size() : 0; // of an image
+        size() > 0 ? static_cast<std::int64_t>(pixels.size()) / size() : 0; // per image
     out.pixels.assign(pixels.begin(), pixels.begin() + taken * values);
     out.labels.assign(labels.begin(), labels.begin() + taken);
     return out;

@@ -14,15 +14,15 @@ namespace {
 
 void check(const DataLoaderSettings& o)
 {
-    constexpr std::size_t most_workers = 1024, most_ahead = std::size_t{1} << 20;
+    constexpr std::size_t max_workers = 1024, max_prefetch = std::size_t{1} << 20;
     if (o.batch_size < 1)
         fail(ErrorKind::argument, "DataLoader", "The batch_size (", o.batch_size, ") must be at least 1.");
-    if (o.num_workers > most_workers)
+    if (o.num_workers > max_workers)
         fail(ErrorKind::argument, "DataLoader", "The num_workers (", o.num_workers, ") must be at most ",
-             most_workers, ".");
-    if (o.prefetch < 1 || o.prefetch > most_ahead)
+             max_workers, ".");
+    if (o.prefetch < 1 || o.prefetch > max_prefetch)
         fail(ErrorKind::argument, "DataLoader", "The prefetch (", o.prefetch, ") must be from 1 to ",
-             most_ahead, ".");
+             max_prefetch, ".");
     if (o.shuffle && o.sampler)
         fail(ErrorKind::argument, "DataLoader",
              "There are shuffle and a sampler, which both give the order: leave one out.");

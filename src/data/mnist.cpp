@@ -1,4 +1,4 @@
-// MNIST and what has its files.
+// Reads MNIST, and Fashion-MNIST, which has files of the same format.
 #include <algorithm>
 #include <string>
 
@@ -39,7 +39,7 @@ ImageDataset load(const Files& files, const std::string& part)
     return set;
 }
 
-// The folder itself, or where torchvision puts the files of a data set.
+// Returns the folder itself if it has images, else NAME/raw in it, where torchvision puts the files, if that exists.
 std::filesystem::path folder_of(const std::filesystem::path& directory, const char* name)
 {
     const std::filesystem::path raw = directory / name / "raw";

@@ -11,7 +11,7 @@
 
 namespace reprise::data {
 
-// Reads a file, plain or compressed with gzip: zlib reads both.  Throws Error(file), which names the file.
+// Reads a file, plain or compressed with gzip: zlib reads both. Throws Error(file) with the name of the file.
 class Reader {
 public:
     Reader(const char* op, const std::filesystem::path& path) : op_(op), path_(path)
@@ -21,7 +21,7 @@ public:
         if (!file_) fail("can't be opened: check that it exists and may be read");
     }
 
-    // As many bytes as there are, up to `count`.
+    // Reads `count` bytes, or fewer at the end of the file, and returns their number.
     std::size_t read(std::uint8_t* to, std::size_t count)
     {
         std::size_t done = 0;
@@ -47,7 +47,7 @@ private:
     struct Close {
         void operator()(gzFile_s* f) const { gzclose(f); }
     };
-    const char* op_; // whose errors these are
+    const char* op_; // the function that errors name
     const std::filesystem::path& path_;
     std::unique_ptr<gzFile_s, Close> file_;
 };

@@ -23,10 +23,10 @@ void DataLoader::Run::start(std::size_t workers)
     threads_.reserve(workers);
     try {
         while (threads_.size() < workers) threads_.emplace_back([this] { work(); });
-    } catch (const std::exception& e) { // no thread, or no memory for it
+    } catch (const std::exception& e) { // a thread can not be started, or memory is out
         if (threads_.empty())
             detail::fail(ErrorKind::unsupported, "DataLoader", "No worker thread can be started: ", e.what());
-    } // fewer do as well
+    } // fewer threads are enough
 }
 
 DataLoader::Run::~Run()
@@ -54,31 +54,31 @@ void DataLoader::Run::work()
         if (stopped_ || begun_ == last_) return;
         const std::int64_t index = begun_++;
         lock.unlock();
-        Prepared made;
+        Prepared prepared;
         try {
-            made.batch = source_->batch(picks_of(index));
+            prepared.batch = source_->batch(picks_of(index));
         } catch (...) {
-            made.thrown = std::current_exception();
+            prepared.thrown = std::current_exception();
         }
         lock.lock();
-        slot(index) = std::move(made);
-        prepared_.notify_one(); // the loop's thread is the only one that waits
+        slot(index) = std::move(prepared);
+        prepared_.notify_one(); // only the loop's thread waits for it
     }
 }
 
 Example<> DataLoader::Run::take()
 {
     if (threads_.empty()) return source_->batch(picks_of(index_));
-    Prepared made;
+    Prepared prepared;
     {
         std::unique_lock lock(mutex_);
         prepared_.wait(lock, [this] { return slot(index_).has_value(); });
-        made = *std::exchange(slot(index_), std::nullopt);
+        prepared = *std::exchange(slot(index_), std::nullopt);
         taken_ = index_ + 1;
     }
     wanted_.notify_one();
-    if (made.thrown) std::rethrow_exception(made.thrown);
-    return std::move(made.batch);
+    if (prepared.thrown) std::rethrow_exception(prepared.thrown);
+    return std::move(prepared.batch);
 }
 
 DataLoader::Batch& DataLoader::Run::current()
@@ -100,7 +100,7 @@ DataLoader::Batch& DataLoader::Run::current()
 void DataLoader::Run::advance()
 {
     try {
-        if (!current_ && !at_end() && !threads_.empty()) take(); // nobody looked at it, but the workers go on
+        if (!current_ && !at_end() && !threads_.empty()) take(); // unread, but its slot is needed
     } catch (...) {
         index_ = count_;
         throw;

@@ -1,4 +1,4 @@
-// An epoch of a loader that is being iterated.
+// One epoch of a loader, while it is iterated.
 #pragma once
 #include <condition_variable>
 #include <exception>
@@ -11,14 +11,14 @@
 
 namespace reprise::data {
 
-// Batches come in the epoch's order.  Worker threads take the next one that nobody has begun, at most
-// `ahead` beyond those that the loop has taken, and put it, or what was thrown instead, where the loop waits
-// for it.
+// Yields batches in the order of the epoch. A worker thread prepares the next batch that no other has begun, at
+// most `ahead_` beyond those that the loop has taken, and stores it, or the exception that it threw, in a slot.
+// The loop waits for the slot of its next batch.
 class DataLoader::Run {
 public:
-    // `count` batches of the picks.
+    // Prepares `count` batches of the picks.
     Run(std::shared_ptr<const BatchSource>, std::vector<Pick>, std::int64_t count, const DataLoaderSettings&);
-    ~Run(); // waits for what is being prepared
+    ~Run(); // waits for the batches in preparation
     Run(const Run&) = delete;
     Run& operator=(const Run&) = delete;
 
@@ -38,13 +38,13 @@ private:
     }
     void start(std::size_t workers);
     void work();
-    Example<> take(); // of index_
+    Example<> take(); // the batch number index_
 
     const std::shared_ptr<const BatchSource> source_;
     const std::vector<Pick> picks_;
     const std::int64_t batch_size_, ahead_;
     const std::optional<Device> device_;
-    // The loop's own.
+    // Used by the loop's thread only.
     std::int64_t count_, index_ = 0;
     std::optional<Batch> current_;
     std::vector<std::thread> threads_;
@@ -54,8 +54,8 @@ private:
     std::int64_t begun_ = 0, taken_ = 0;
     const std::int64_t last_;
     bool stopped_ = false;
-    // As many places as batches are begun ahead, so that putting one there allocates nothing: a worker could tell no
-    // one of what that throws.
+    // A ring buffer with one slot per batch that may be begun ahead, so that storing a batch allocates nothing: a
+    // worker could not report std::bad_alloc.
     std::vector<std::optional<Prepared>> ready_;
 };
 

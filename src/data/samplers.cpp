@@ -95,8 +95,8 @@ std::vector<std::int64_t> WeightedRandomSampler::order(std::int64_t, std::uint64
     Random random = of_epoch(seed, epoch);
     std::vector<std::int64_t> order;
     order.reserve(static_cast<std::size_t>(count_));
-    // An example without weight has the sum of the one before it, which is found first; the product may
-    // round up to the last sum, so that is the first of its kind.
+    // An example of weight 0 has the same cumulative sum as the previous one, so upper_bound() never returns it.
+    // Where the product rounds up to the total, `last` is taken: the last example with a weight above 0.
     const auto last = std::lower_bound(sums_.begin(), sums_.end(), sums_.back());
     for (std::int64_t i = 0; i < count_; ++i) {
         const auto found = std::upper_bound(sums_.begin(), sums_.end(), random.uniform() * sums_.back());

@@ -1,4 +1,4 @@
-// Elements of images less the mean of their channel, over its standard deviation.
+// Computes (x - mean) / std of elements of images, with the numbers of their channel.
 #pragma once
 #include <cmath>
 #include <cstddef>
@@ -8,7 +8,7 @@ namespace reprise::data {
 
 struct Standardized {
     double mean, std;
-    // Of a channel, from lists of one number for all of them or one for each.
+    // Selects a channel's numbers from lists of one number for all channels or one for each.
     Standardized(const std::vector<double>& means, const std::vector<double>& stds, std::size_t channel)
         : mean(means[means.size() == 1 ? 0 : channel]), std(stds[stds.size() == 1 ? 0 : channel])
     {}

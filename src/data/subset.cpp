@@ -82,7 +82,7 @@ std::vector<std::vector<std::size_t>> split_indices(std::int64_t size, const std
 Example<> ConcatDataset::get(std::size_t i, Random& random) const
 {
     check_index("ConcatDataset", i, starts_.back());
-    const auto after = std::upper_bound(starts_.begin(), starts_.end(), i); // empty data sets are passed over
+    const auto after = std::upper_bound(starts_.begin(), starts_.end(), i); // skips empty data sets
     const auto part = static_cast<std::size_t>(after - starts_.begin()) - 1;
     return parts_[part](i - starts_[part], random);
 }

@@ -85,9 +85,9 @@ Example<> RandomHorizontalFlip::operator()(Example<> e, Random& random) const
 RandomCrop::RandomCrop(std::int64_t height, std::int64_t width, std::int64_t padding)
     : height_(height), width_(width), padding_(padding)
 {
-    constexpr std::int64_t most = std::int64_t{1} << 30;
+    constexpr std::int64_t max_size = std::int64_t{1} << 30;
     for (const std::int64_t n : {height, width, padding})
-        if (n < 0 || n > most)
+        if (n < 0 || n > max_size)
             fail(ErrorKind::argument, "RandomCrop", "The sizes and the padding (", height, ", ", width, ", ",
                  padding, ") must be from 0 to 2^30.");
 }
@@ -100,13 +100,13 @@ Example<> RandomCrop::operator()(Example<> e, Random& random) const
     if (down < 0 || right < 0)
         fail(ErrorKind::argument, "RandomCrop", "The image of ", image.height, " x ", image.width, " with (",
              padding_, ") zeros around it is smaller than ", height_, " x ", width_, ".");
-    const auto place = [&](std::int64_t last) {
+    const auto draw_offset = [&](std::int64_t last) {
         return static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(last) + 1)) - padding_;
     };
-    const std::int64_t top = place(down), left = place(right);
+    const std::int64_t top = draw_offset(down), left = draw_offset(right);
     const auto size = static_cast<std::int64_t>(size_of(e.data.dtype()));
     Array out(e.data.dtype(), {image.channels, height_, width_});
-    // Columns of the window that lie in the image.
+    // The columns of the window that lie in the image: the index of the first, and their number.
     const std::int64_t first = std::max<std::int64_t>(0, -left),
                        count = std::min(width_, image.width - left) - first;
     for (std::int64_t c = 0; c < image.channels && count > 0; ++c)

@@ -16,7 +16,7 @@ using detail::fail;
 namespace {
 
 static_assert(std::endian::native == std::endian::little, "elements are written as they stand in memory");
-constexpr std::size_t length_bytes = 8; // of the header's length, little-endian
+constexpr std::size_t length_bytes = 8; // of the header's length, a little-endian u64
 
 std::string encode_length(std::uint64_t length)
 {
@@ -25,7 +25,8 @@ std::string encode_length(std::uint64_t length)
     return out;
 }
 
-// By their first bytes, of files that are no safetensors files: a header's length may have the same.
+// Throws Error(file) for a zip archive or a pickle, by the first bytes. Those of a valid safetensors file may be the
+// same, as they are the length of its header, so callers have found another error first.
 void refuse_other_formats(const std::string& file, const std::array<unsigned char, length_bytes>& first)
 {
     const bool zip = first[0] == 'P' && first[1] == 'K' && first[2] == 3 && first[3] == 4;
@@ -39,8 +40,8 @@ void refuse_other_formats(const std::string& file, const std::array<unsigned cha
          file, "\"), \"model.safetensors\").");
 }
 
-// Reads and checks what stands before the data; the stream is then at its first byte.  `bytes` is the size of
-// the file, which a stream does not tell.
+// Reads and checks the header, after which the stream is at the first byte of the data. `bytes`: the size of the
+// file; nullopt: unknown, for a stream.
 std::vector<io::TensorEntry> read_header(std::istream& in, std::optional<std::uint64_t> bytes,
                                          const std::string& file)
 {
@@ -69,7 +70,7 @@ std::vector<io::TensorEntry> read_header(std::istream& in, std::optional<std::ui
                             file);
 }
 
-// In pieces: a stream may have fewer bytes than its header says.
+// Reads in pieces, as a stream may have fewer bytes than its header says. Returns whether it had `count`.
 bool read_bytes(std::istream& in, std::vector<std::byte>& bytes, std::uint64_t count)
 {
     constexpr std::uint64_t piece = std::uint64_t{1} << 26;
@@ -97,7 +98,7 @@ std::map<std::string, Tensor> read_tensors(std::istream& in, std::optional<std::
         try {
             out.emplace(entry.name, from_bytes(bytes, Shape(entry.shape.begin(), entry.shape.end()),
                                                {.dtype = entry.dtype, .device = device}));
-        } catch (const Error& error) { // what the device lacks
+        } catch (const Error& error) { // such as a dtype that the device lacks
             fail(error.kind(), "load_safetensors", "The tensor (", entry.name, ") of the file (", file,
                  ") can't be loaded: ", error.what());
         }
@@ -105,7 +106,7 @@ std::map<std::string, Tensor> read_tensors(std::istream& in, std::optional<std::
     return out;
 }
 
-// The header and the tensors in the order of their data.
+// Returns the header with its length, and the entries in the order of their data.
 std::pair<std::string, std::vector<io::TensorEntry>> laid_out(const std::map<std::string, Tensor>& tensors)
 {
     std::vector<io::TensorEntry> entries;
@@ -119,7 +120,7 @@ std::pair<std::string, std::vector<io::TensorEntry>> laid_out(const std::map<std
         for (const Dim& size : tensor.shape()) entry.shape.push_back(size.value());
         entries.push_back(std::move(entry));
     }
-    // Wide dtypes first, so that every tensor is aligned to its elements.
+    // Wide dtypes come first, so that each tensor is aligned to the size of its elements.
     std::stable_sort(entries.begin(), entries.end(), [](const io::TensorEntry& a, const io::TensorEntry& b) {
         return size_of(a.dtype) > size_of(b.dtype);
     });

@@ -36,14 +36,14 @@ template <class... Parts> [[noreturn]] void malformed(const std::string& file, c
                  ") is no valid safetensors file: ", parts..., ".");
 }
 
-// JSON keeps the last of equal keys; here they are an error, so that no tensor is lost unseen.  So is nesting that
-// the format has no use for: what quotes a value walks it by recursion.
+// Parses JSON. Duplicate keys are an error, as the parser would keep only the last one and a tensor would be lost
+// silently. So is nesting deeper than the format needs: dump(), which quotes values in errors, is recursive.
 Json parse_json(std::string_view text, const std::string& file)
 {
-    std::vector<std::set<std::string>> keys; // of the objects that are open
-    constexpr int deepest = 3;               // {name: {key: [number]}}
+    std::vector<std::set<std::string>> keys; // of the enclosing objects
+    constexpr int max_depth = 3;             // {name: {key: [number]}}
     const auto watch = [&](int depth, Json::parse_event_t event, Json& value) {
-        if (depth > deepest) malformed(file, "its header is nested deeper than ", deepest, " levels");
+        if (depth > max_depth) malformed(file, "its header is nested deeper than ", max_depth, " levels");
         if (event == Json::parse_event_t::object_start) keys.emplace_back();
         if (event == Json::parse_event_t::object_end) keys.pop_back();
         if (event == Json::parse_event_t::key) {
@@ -83,25 +83,26 @@ TensorEntry parse_entry(const std::string& name, const Json& value, std::uint64_
     TensorEntry entry;
     entry.name = name;
     const Json& dtype = field(value, "dtype", name, file);
-    const auto known = std::find_if(dtype_names.begin(), dtype_names.end(), [&](const DTypeName& d) {
+    const auto found = std::find_if(dtype_names.begin(), dtype_names.end(), [&](const DTypeName& d) {
         return dtype.is_string() && dtype.get_ref<const std::string&>() == d.name;
     });
-    if (known == dtype_names.end())
+    if (found == dtype_names.end())
         malformed(file, "the tensor (", name, ") has the dtype (", dtype.dump(),
                   "), which is not known here");
-    entry.dtype = known->dtype;
+    entry.dtype = found->dtype;
 
     const Json& shape = field(value, "shape", name, file);
     if (!shape.is_array()) malformed(file, "the shape of the tensor (", name, ") is no list");
-    constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+    constexpr auto max_int64 = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
     std::uint64_t bytes = size_of(entry.dtype);
-    bool empty = false; // a size of 0 makes it so whatever the others are
+    bool empty = false; // true once a size is 0, whatever the others are
     for (const Json& item : shape) {
         const std::uint64_t size = unsigned_number(item, name, "shape", file);
-        if (size > most) malformed(file, "the tensor (", name, ") has a size (", size, ") above 2^63 - 1");
+        if (size > max_int64)
+            malformed(file, "the tensor (", name, ") has a size (", size, ") above 2^63 - 1");
         entry.shape.push_back(static_cast<std::int64_t>(size));
         empty = empty || size == 0;
-        if (!empty && bytes > most / size)
+        if (!empty && bytes > max_int64 / size)
             malformed(file, "the tensor (", name, ") has more than 2^63 - 1 bytes");
         bytes = empty ? 0 : bytes * size;
     }
@@ -168,10 +169,10 @@ std::string make_header(std::vector<TensorEntry>& in_order_of_data)
         for (const std::int64_t size : entry.shape) bytes *= static_cast<std::uint64_t>(size);
         entry.begin = offset;
         entry.end = offset += bytes;
-        const auto known = std::find_if(dtype_names.begin(), dtype_names.end(),
+        const auto found = std::find_if(dtype_names.begin(), dtype_names.end(),
                                         [&](const DTypeName& d) { return d.dtype == entry.dtype; });
         header[entry.name] = {
-            {"dtype", known->name}, {"shape", entry.shape}, {"data_offsets", {entry.begin, entry.end}}};
+            {"dtype", found->name}, {"shape", entry.shape}, {"data_offsets", {entry.begin, entry.end}}};
     }
     std::string text;
     try {

@@ -21,23 +21,24 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-// As numbers to be added.
-Tensor added(const Tensor& mask, const Tensor& like)
+// Converts a bool mask to one that is added to the scores: 0, and -infinity where masked out.
+Tensor additive_mask(const Tensor& mask, const Tensor& like)
 {
     if (mask.dtype() != boolean) return mask;
     return masked_fill(zeros(mask.shape(), {.dtype = like.dtype(), .device = like.device()}), mask,
                        -infinity);
 }
 
-// What takes part, or numbers to be added, of [N, heads, T, S]; undefined without masks.
+// Combines the masks to one that broadcasts to [N, heads, T, S]: bool, true where a query attends to a key, or numbers
+// to be added to the scores. It is undefined without masks.
 Tensor combined(const MultiheadAttentionMasks& masks, const Tensor& q, const Tensor& k, bool causal)
 {
     const Dim batch = q.size(0), heads = q.size(1), queries = q.size(2), keys = k.size(2);
-    Tensor mask; // true takes no part
+    Tensor mask; // bool: true is masked out
     const auto join = [&](const Tensor& more) {
         if (!mask.defined()) mask = more;
         else if (mask.dtype() == boolean && more.dtype() == boolean) mask = mask | more;
-        else mask = added(mask, q) + added(more, q);
+        else mask = additive_mask(mask, q) + additive_mask(more, q);
     };
     if (masks.key_padding_mask.defined()) join(reshape(masks.key_padding_mask, {batch, 1, 1, keys}));
     if (masks.attn_mask.defined())
@@ -81,7 +82,7 @@ MultiheadAttention::MultiheadAttention(std::int64_t embed_dim, std::int64_t num_
     register_module("out_proj", out_proj);
 }
 
-// [N, T, E] -> [N, heads, T, features]; one product where all three are the same.
+// Projects [N, T, E] to [N, heads, T, features]: in one matrix product if the three are the same tensor.
 MultiheadAttention::Projected MultiheadAttention::projected(const Tensor& query, const Tensor& key,
                                                             const Tensor& value) const
 {
@@ -165,7 +166,7 @@ MultiheadAttentionOutput MultiheadAttention::forward(Tensor query, Tensor key, T
         q, k, v, {.attn_mask = mask, .dropout_p = p, .is_causal = masks.is_causal && alone});
     y = out_proj(reshape(transpose(y, 1, 2), {q.size(0), q.size(2), embed_dim_}));
 
-    // By the values of a unit matrix the op gives its weights, whatever the masks.
+    // With an identity matrix as the values, the op returns its attention weights, for any masks.
     const Tensor unit = cast(unsqueeze(arange(k.size(2), {.dtype = i32, .device = q.device()}), 1) ==
                                  arange(k.size(2), {.dtype = i32, .device = q.device()}),
                              q.dtype());

@@ -1,4 +1,4 @@
-// Calls of modules: what is around forward().
+// Module calls: the hooks and the checkpoint around forward().
 #include <reprise/nn/module.hpp>
 
 #include <reprise/autograd/custom_function.hpp>
@@ -18,7 +18,7 @@ Tensors values(const std::vector<Tensor*>& places)
     return out;
 }
 
-// What a hook gave, else what there was.
+// Replaces tensors by those that a hook returned; undefined and missing ones replace nothing.
 void replace(const char* hook, const std::vector<Tensor*>& places, Tensors given)
 {
     if (given.size() > places.size())
@@ -83,14 +83,14 @@ void Module::run_call(const Places& in, const std::function<Places()>& forward)
 
 // ---- backward ----
 
-// Of one call that backward hooks watch.  Its inputs go through one node of the tape and its outputs through another:
-// these nodes' gradients arrive together, and are those of this call and of nothing else.
+// The state of one call of a module with backward hooks. All inputs pass through one identity node of the tape, and all
+// outputs through another, so that each of them gets its gradients together, and those of this call only.
 struct Module::BackwardCall {
     std::shared_ptr<Module*> module;
     std::shared_ptr<InOutHooks> hooks;
     std::size_t inputs = 0;
     std::vector<std::size_t> with_gradient; // of the inputs
-    Tensors by_outputs;                     // until the gradients by the inputs are there
+    Tensors grad_output;                    // stored until the gradients of the inputs are computed
 
     static std::vector<std::size_t> which_require_grad(const Places& places)
     {
@@ -99,7 +99,7 @@ struct Module::BackwardCall {
             if (places[i]->requires_grad()) out.push_back(i);
         return out;
     }
-    // One for each of `count` tensors.
+    // Returns `count` tensors: given[i] at index to[i], undefined ones elsewhere.
     static Tensors spread(const Tensors& given, const std::vector<std::size_t>& to, std::size_t count)
     {
         Tensors out(count);
@@ -117,17 +117,17 @@ struct Module::BackwardCall {
         through = boundary.call(through);
         for (std::size_t i = 0; i < which.size(); ++i) *places[which[i]] = through[i];
     }
-    // What the hooks make of the gradients by the inputs.
-    Tensors run(Tensors by_inputs)
+    // Runs the hooks. Returns the gradients of the inputs, or what the hooks replaced them by.
+    Tensors run(Tensors grad_input)
     {
-        const Tensors arrived = std::exchange(by_outputs, {});
+        const Tensors stored = std::exchange(grad_output, {});
         std::vector<Tensor*> places;
-        for (Tensor& t : by_inputs) places.push_back(&t);
+        for (Tensor& t : grad_input) places.push_back(&t);
         for (const auto& hook : hooks->hooks()) {
             if (!*module) break;
-            replace("register_full_backward_hook", places, hook(**module, by_inputs, arrived));
+            replace("register_full_backward_hook", places, hook(**module, grad_input, stored));
         }
-        return by_inputs;
+        return grad_input;
     }
 };
 
@@ -140,11 +140,11 @@ Module::Places Module::run_watched(const Places& in, const std::function<Places(
             BackwardCall{self_, backward_hooks_, in.size(), BackwardCall::which_require_grad(in), {}});
         BackwardCall::pass_through("module_inputs", in, watch->with_gradient,
                                    [watch](const FunctionContext&, const Tensors& arrived) {
-                                       const Tensors by_inputs = watch->run(BackwardCall::spread(
+                                       const Tensors grad_input = watch->run(BackwardCall::spread(
                                            arrived, watch->with_gradient, watch->inputs));
                                        Tensors out;
                                        for (const std::size_t i : watch->with_gradient)
-                                           out.push_back(by_inputs[i]);
+                                           out.push_back(grad_input[i]);
                                        return out;
                                    });
     }
@@ -157,7 +157,7 @@ Module::Places Module::run_watched(const Places& in, const std::function<Places(
     BackwardCall::pass_through(
         "module_outputs", out, which,
         [watch, which, count = out.size()](const FunctionContext&, const Tensors& arrived) {
-            watch->by_outputs = BackwardCall::spread(arrived, which, count);
+            watch->grad_output = BackwardCall::spread(arrived, which, count);
             if (watch->with_gradient.empty()) watch->run(Tensors(watch->inputs));
             return arrived;
         });

@@ -1,4 +1,4 @@
-// Checks of what modules are made with.
+// Checks of the arguments of modules' constructors.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -8,16 +8,17 @@
 
 namespace reprise::nn {
 
-inline void check_at_least(const char* op, const char* what, std::int64_t value, std::int64_t least)
+inline void check_at_least(const char* op, const char* what, std::int64_t value, std::int64_t min_value)
 {
-    if (value < least)
-        detail::fail(ErrorKind::argument, op, "The ", what, " (", value, ") must be at least ", least, ".");
+    if (value < min_value)
+        detail::fail(ErrorKind::argument, op, "The ", what, " (", value, ") must be at least ", min_value,
+                     ".");
 }
 
 template <std::size_t N>
-void check_at_least(const char* op, const char* what, const Sizes<N>& values, std::int64_t least)
+void check_at_least(const char* op, const char* what, const Sizes<N>& values, std::int64_t min_value)
 {
-    for (const std::int64_t value : values) check_at_least(op, what, value, least);
+    for (const std::int64_t value : values) check_at_least(op, what, value, min_value);
 }
 
 } // namespace reprise::nn

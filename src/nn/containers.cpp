@@ -112,9 +112,9 @@ ModuleDict::Items::const_iterator ModuleDict::find(const char* op, const std::st
 {
     const auto found = std::find_if(items_.begin(), items_.end(), named(name));
     if (found != items_.end()) return found;
-    std::string known;
-    for (const auto& item : items_) known += (known.empty() ? "" : ", ") + item.first;
-    detail::fail(ErrorKind::argument, op, "There is no module (", name, "): there are (", known, ").");
+    std::string names;
+    for (const auto& item : items_) names += (names.empty() ? "" : ", ") + item.first;
+    detail::fail(ErrorKind::argument, op, "There is no module (", name, "): there are (", names, ").");
 }
 
 void ModuleDict::replace(Items items)

@@ -9,7 +9,7 @@ namespace reprise::nn {
 
 namespace {
 
-// What both kinds of convolution have.
+// Checks the options that Conv and ConvTranspose have in common.
 template <std::size_t N, class Options>
 void check(const char* op, std::int64_t in_channels, std::int64_t out_channels, const Options& o)
 {
@@ -26,7 +26,7 @@ void check(const char* op, std::int64_t in_channels, std::int64_t out_channels, 
                          o.groups, ") groups: use a multiple of it.");
 }
 
-// [outer, inner, and the kernel's sizes]
+// Returns [outer, inner, and the kernel's sizes].
 template <std::size_t N> Shape weight_shape(std::int64_t outer, std::int64_t inner, const Sizes<N>& kernel)
 {
     Shape shape{outer, inner};
@@ -48,7 +48,7 @@ std::int64_t fan_in(const Shape& weight)
     return elements;
 }
 
-// The numbers for pad(), last dimension first.
+// Returns the argument of pad(): the padding before and after each dimension, last dimension first.
 template <std::size_t N> DimVector amounts(const reprise::ConvOptions<N>& o, const Sizes<N>& kernel)
 {
     DimVector out;

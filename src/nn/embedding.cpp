@@ -29,9 +29,9 @@ std::int64_t checked_row(const char* op, std::int64_t row, std::int64_t rows)
     return row < 0 ? row + rows : row;
 }
 
-// [count, size] from the standard normal distribution, 0 in the row of the padding.
-Variable rows_at_first(const char* op, std::int64_t count, std::int64_t size,
-                       std::optional<std::int64_t> padding)
+// Draws [count, size] from the standard normal distribution, with zeros in the row of padding_idx.
+Variable initial_weight(const char* op, std::int64_t count, std::int64_t size,
+                        std::optional<std::int64_t> padding)
 {
     check_at_least(op, "number of embeddings", count, 1);
     check_at_least(op, "embedding_dim", size, 1);
@@ -48,8 +48,8 @@ Embedding::Embedding(std::int64_t num_embeddings, std::int64_t embedding_dim,
                      const EmbeddingSettings& options)
     : padding_idx_(options.padding_idx)
 {
-    weight =
-        register_parameter("weight", rows_at_first("Embedding", num_embeddings, embedding_dim, padding_idx_));
+    weight = register_parameter("weight",
+                                initial_weight("Embedding", num_embeddings, embedding_dim, padding_idx_));
 }
 
 Embedding::Embedding(const Variable& rows, std::optional<std::int64_t> padding_idx)
@@ -84,7 +84,7 @@ EmbeddingBag::EmbeddingBag(std::int64_t num_embeddings, std::int64_t embedding_d
     : options_(options)
 {
     weight = register_parameter(
-        "weight", rows_at_first("EmbeddingBag", num_embeddings, embedding_dim, options.padding_idx));
+        "weight", initial_weight("EmbeddingBag", num_embeddings, embedding_dim, options.padding_idx));
     if (options_.padding_idx)
         options_.padding_idx = checked_row("EmbeddingBag", *options_.padding_idx, num_embeddings);
 }
@@ -102,8 +102,8 @@ std::string EmbeddingBag::extra_repr() const
 
 namespace {
 
-// Where indices are checked: rows before the first offset are in no bag, and bags are found by halving.  In a recording
-// the former is left to what adds the rows.
+// Checks dtype and shape of the offsets. With index checks on, also checks that the first is 0, as earlier rows would
+// be in no bag, and that they are sorted, for searchsorted(). While recording, the former is left to index_add().
 void check_offsets(const char* op, const Tensor& offsets)
 {
     if (offsets.dtype() != i32 && offsets.dtype() != i64)
@@ -124,7 +124,8 @@ void check_offsets(const char* op, const Tensor& offsets)
 
 } // namespace
 
-// All rows are added, or compared, in the bag that the number of offsets before them names.
+// Adds up the rows of each bag, or takes their maximum. The bag of an index is the last one with an offset of at most
+// the position of the index.
 Tensor EmbeddingBag::forward(Tensor indices, Tensor offsets, Tensor per_sample_weights)
 {
     constexpr const char* op = "EmbeddingBag";
@@ -145,8 +146,9 @@ Tensor EmbeddingBag::forward(Tensor indices, Tensor offsets, Tensor per_sample_w
         if (options_.include_last_offset) offsets = narrow(offsets, 0, 0, offsets.size(0) - 1);
         bags = offsets.size(0);
         check_offsets(op, offsets);
-        const Tensor places = arange(indices.size(0), {.dtype = offsets.dtype(), .device = indices.device()});
-        bag = searchsorted(offsets, places, true) - 1;
+        const Tensor positions =
+            arange(indices.size(0), {.dtype = offsets.dtype(), .device = indices.device()});
+        bag = searchsorted(offsets, positions, true) - 1;
     } else {
         bag = reshape(expand(unsqueeze(arange(bags, integers), 1), indices.shape()), {-1});
     }

@@ -18,7 +18,7 @@ using reprise::detail::fail;
 
 namespace {
 
-Tensor given(const char* op, Tensor tensor, const Tensor& value)
+Tensor assigned(const char* op, Tensor tensor, const Tensor& value)
 {
     if (!is_floating(tensor.dtype()))
         fail(ErrorKind::dtype, op, "The tensor is of (", name_of(tensor.dtype()),
@@ -28,8 +28,8 @@ Tensor given(const char* op, Tensor tensor, const Tensor& value)
     return tensor;
 }
 
-// f32, on the tensor's device.
-CreationOptions beside(const Tensor& t) { return {.device = t.device()}; }
+// Options for an f32 tensor on the device of t.
+CreationOptions on_device_of(const Tensor& t) { return {.device = t.device()}; }
 
 void check_std(const char* op, double std)
 {
@@ -58,15 +58,15 @@ double kaiming_std(const char* op, const Tensor& t, double a, std::string_view m
     return calculate_gain(nonlinearity, a) / std::sqrt(mode == "fan_in" ? f.in : f.out);
 }
 
-double normal_share_below(double x) { return 0.5 * std::erfc(-x / std::sqrt(2.0)); }
+double normal_cdf(double x) { return 0.5 * std::erfc(-x / std::sqrt(2.0)); }
 
-// The x below which the share p of the normal distribution lies, by bisection: exact to the last bits of a float.
+// Returns the p-quantile of the standard normal distribution, by bisection: exact to the last bits of a float.
 double normal_quantile(double p)
 {
     double low = -40, high = 40;
     for (int i = 0; i < 80; ++i) {
         const double middle = (low + high) / 2;
-        (normal_share_below(middle) < p ? low : high) = middle;
+        (normal_cdf(middle) < p ? low : high) = middle;
     }
     return (low + high) / 2;
 }
@@ -77,39 +77,39 @@ Tensor uniform_(Tensor tensor, double a, double b)
 {
     if (!(a <= b))
         fail(ErrorKind::argument, "uniform_", "The bounds (", a, " and ", b, ") must not descend.");
-    return given("uniform_", tensor, rand(tensor.shape(), beside(tensor)) * (b - a) + a);
+    return assigned("uniform_", tensor, rand(tensor.shape(), on_device_of(tensor)) * (b - a) + a);
 }
 
 Tensor normal_(Tensor tensor, double mean, double std)
 {
     check_std("normal_", std);
-    return given("normal_", tensor, randn(tensor.shape(), beside(tensor)) * std + mean);
+    return assigned("normal_", tensor, randn(tensor.shape(), on_device_of(tensor)) * std + mean);
 }
 
 Tensor trunc_normal_(Tensor tensor, double mean, double std, double a, double b)
 {
     if (!(std > 0)) fail(ErrorKind::argument, "trunc_normal_", "The std (", std, ") must be above 0.");
     if (!(a < b)) fail(ErrorKind::argument, "trunc_normal_", "The bounds (", a, " and ", b, ") must ascend.");
-    const double low = normal_share_below((a - mean) / std), high = normal_share_below((b - mean) / std);
-    std::vector<float> values = rand(tensor.shape(), beside(tensor)).to_vector<float>();
+    const double low = normal_cdf((a - mean) / std), high = normal_cdf((b - mean) / std);
+    std::vector<float> values = rand(tensor.shape(), on_device_of(tensor)).to_vector<float>();
     for (float& v : values) {
         const double x = mean + std * normal_quantile(low + (high - low) * static_cast<double>(v));
         v = static_cast<float>(std::min(std::max(x, a), b));
     }
-    return given("trunc_normal_", tensor, from_vector(values, tensor.shape(), beside(tensor)));
+    return assigned("trunc_normal_", tensor, from_vector(values, tensor.shape(), on_device_of(tensor)));
 }
 
-Tensor constant_(Tensor tensor, double val) { return given("constant_", tensor, full_like(tensor, val)); }
-Tensor zeros_(Tensor tensor) { return given("zeros_", tensor, zeros_like(tensor)); }
-Tensor ones_(Tensor tensor) { return given("ones_", tensor, ones_like(tensor)); }
+Tensor constant_(Tensor tensor, double val) { return assigned("constant_", tensor, full_like(tensor, val)); }
+Tensor zeros_(Tensor tensor) { return assigned("zeros_", tensor, zeros_like(tensor)); }
+Tensor ones_(Tensor tensor) { return assigned("ones_", tensor, ones_like(tensor)); }
 
 Tensor eye_(Tensor tensor)
 {
     if (tensor.dim() != 2)
         fail(ErrorKind::shape, "eye_", "The shape (", to_string(tensor.shape()), ") is no matrix.");
     const CreationOptions index{.dtype = i32, .device = tensor.device()};
-    return given("eye_", tensor,
-                 cast(unsqueeze(arange(tensor.size(0), index), 1) == arange(tensor.size(1), index), f32));
+    return assigned("eye_", tensor,
+                    cast(unsqueeze(arange(tensor.size(0), index), 1) == arange(tensor.size(1), index), f32));
 }
 
 Tensor dirac_(Tensor tensor, std::int64_t groups)
@@ -132,7 +132,7 @@ Tensor dirac_(Tensor tensor, std::int64_t groups)
     for (std::int64_t o = 0; o < sizes[0]; ++o)
         if (const std::int64_t i = o % outputs; i < sizes[1])
             values[static_cast<std::size_t>((o * sizes[1] + i) * window + middle)] = 1;
-    return given("dirac_", tensor, from_vector(values, tensor.shape(), beside(tensor)));
+    return assigned("dirac_", tensor, from_vector(values, tensor.shape(), on_device_of(tensor)));
 }
 
 Tensor sparse_(Tensor tensor, double sparsity, double std)
@@ -145,8 +145,8 @@ Tensor sparse_(Tensor tensor, double sparsity, double std)
     const auto rows = static_cast<std::size_t>(tensor.size(0).value()),
                columns = static_cast<std::size_t>(tensor.size(1).value());
     const auto none = static_cast<std::size_t>(std::ceil(sparsity * static_cast<double>(rows)));
-    std::vector<float> values = randn(tensor.shape(), beside(tensor)).to_vector<float>();
-    const std::vector<float> keys = rand(tensor.shape(), beside(tensor)).to_vector<float>();
+    std::vector<float> values = randn(tensor.shape(), on_device_of(tensor)).to_vector<float>();
+    const std::vector<float> keys = rand(tensor.shape(), on_device_of(tensor)).to_vector<float>();
     for (float& v : values) v = static_cast<float>(static_cast<double>(v) * std);
     std::vector<std::size_t> order(rows);
     for (std::size_t c = 0; c < columns; ++c) {
@@ -156,7 +156,7 @@ Tensor sparse_(Tensor tensor, double sparsity, double std)
         });
         for (std::size_t r = 0; r < none; ++r) values[order[r] * columns + c] = 0;
     }
-    return given("sparse_", tensor, from_vector(values, tensor.shape(), beside(tensor)));
+    return assigned("sparse_", tensor, from_vector(values, tensor.shape(), on_device_of(tensor)));
 }
 
 double calculate_gain(std::string_view nonlinearity, double param)
@@ -197,22 +197,24 @@ Tensor kaiming_normal_(Tensor tensor, double a, std::string_view mode, std::stri
     return normal_(std::move(tensor), 0, std);
 }
 
-// The modified method of Gram and Schmidt, twice for each vector, so that they are orthogonal to the last bits.
+// Modified Gram-Schmidt, run twice for each vector, so that they are orthogonal to the last bits.
 Tensor orthogonal_(Tensor tensor, double gain)
 {
     fans("orthogonal_", tensor);
     const auto rows = static_cast<std::size_t>(tensor.size(0).value());
-    const std::vector<float> drawn = randn(tensor.shape(), beside(tensor)).to_vector<float>();
+    const std::vector<float> drawn = randn(tensor.shape(), on_device_of(tensor)).to_vector<float>();
     if (drawn.empty()) return tensor;
     const std::size_t columns = drawn.size() / rows;
     const bool wide = rows <= columns;
     const std::size_t count = wide ? rows : columns, length = wide ? columns : rows;
-    const auto place = [&](std::size_t v, std::size_t i) { return wide ? v * columns + i : i * columns + v; };
+    const auto offset = [&](std::size_t v, std::size_t i) {
+        return wide ? v * columns + i : i * columns + v;
+    };
     std::vector<std::vector<double>> vectors(count, std::vector<double>(length));
     std::vector<float> values(drawn.size());
     for (std::size_t v = 0; v < count; ++v) {
         std::vector<double>& x = vectors[v];
-        for (std::size_t i = 0; i < length; ++i) x[i] = static_cast<double>(drawn[place(v, i)]);
+        for (std::size_t i = 0; i < length; ++i) x[i] = static_cast<double>(drawn[offset(v, i)]);
         for (std::size_t other = 0; other < 2 * v; ++other) {
             const std::vector<double>& y = vectors[other % v];
             double along = 0;
@@ -223,10 +225,10 @@ Tensor orthogonal_(Tensor tensor, double gain)
         for (const double e : x) square += e * e;
         for (std::size_t i = 0; i < length; ++i) {
             x[i] /= std::sqrt(square);
-            values[place(v, i)] = static_cast<float>(gain * x[i]);
+            values[offset(v, i)] = static_cast<float>(gain * x[i]);
         }
     }
-    return given("orthogonal_", tensor, from_vector(values, tensor.shape(), beside(tensor)));
+    return assigned("orthogonal_", tensor, from_vector(values, tensor.shape(), on_device_of(tensor)));
 }
 
 } // namespace reprise::nn::init

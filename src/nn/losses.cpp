@@ -13,7 +13,7 @@ void check_positive(const char* op, const char* name, double value, bool or_zero
                      or_zero ? "at least 0." : "above 0.");
 }
 
-// Beside the registered buffer, whose value may be loaded later.
+// Returns the options with the present value of the registered buffer, which may have been loaded.
 ClassLossOptions with_weight(ClassLossOptions options, const Tensor& weight)
 {
     options.weight = weight;

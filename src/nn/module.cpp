@@ -31,7 +31,7 @@ Module::Module(Module&& other) noexcept
 Module& Module::operator=(Module&& other)
 {
     if (this == &other) return *this;
-    // Modules that have this one keep it under its names; it gets the other's place in those that have not.
+    // Modules that this one is registered in keep it under its names. In other parents of `other`, it replaces `other`.
     const auto own = static_cast<std::ptrdiff_t>(parents_.size());
     parents_.reserve(parents_.size() + other.parents_.size());
     leave_children();
@@ -48,7 +48,7 @@ Module& Module::operator=(Module&& other)
     return *this;
 }
 
-// What the other is made of; it is empty then.
+// Takes over the contents of the other module, which is empty afterwards.
 void Module::take(Module& other) noexcept
 {
     parameters_ = std::exchange(other.parameters_, {});
@@ -66,7 +66,7 @@ void Module::take(Module& other) noexcept
             std::replace(child.module->parents_.begin(), child.module->parents_.end(), &other, this);
 }
 
-// In a module that the other is registered in.
+// Replaces `other` by this module in a parent of `other`.
 void Module::take_place(const Module& other, Module& parent) noexcept
 {
     for (Child& child : parent.children_)
@@ -134,7 +134,7 @@ bool Module::contains(const Module* other) const
                                         [&](const Child& c) { return c.module->contains(other); });
 }
 
-// ---- what there is ----
+// ---- lists of parameters, buffers and modules ----
 
 void Module::collect(const std::string& prefix, Named Module::*list, bool recurse, Named& to) const
 {
@@ -240,7 +240,7 @@ Module& Module::apply(const std::function<void(Module&)>& f)
     return *this;
 }
 
-// ---- what changes all of it ----
+// ---- changes of the whole tree ----
 
 void Module::train(bool on)
 {
@@ -287,13 +287,13 @@ void Module::convert(const std::optional<Device>& device, std::optional<DType> d
     if (is_recording())
         fail(ErrorKind::state, "to", "A module can't be changed while a program is recorded: do it before.");
     const no_grad guard;
-    std::vector<std::pair<Variable, Tensor>> ready; // all before the first change: one may fail
+    std::vector<std::pair<Variable, Tensor>> ready; // all computed before the first change, as one may fail
     for (const auto& list : {named_parameters(), named_buffers()})
         for (const auto& [name, value] : list) {
             const DType wanted = dtype && is_floating(value.dtype()) ? *dtype : value.dtype();
-            const Device place = device ? *device : value.device();
-            if (wanted == value.dtype() && place == value.device()) continue;
-            ready.emplace_back(value, value.detach().to(place, wanted));
+            const Device target = device ? *device : value.device();
+            if (wanted == value.dtype() && target == value.device()) continue;
+            ready.emplace_back(value, value.detach().to(target, wanted));
         }
     for (auto& [value, other] : ready) {
         value.zero_grad();

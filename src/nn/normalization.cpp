@@ -75,7 +75,8 @@ BatchNorm::BatchNorm(const char* name, std::int64_t channels, const BatchNormSet
     if (momentum_) check_momentum(name, *momentum_);
 }
 
-// What one batch has, and a part of it that makes the running statistics the average of all batches.
+// Normalises by the statistics of the batch. Without a momentum the running statistics become the average over all
+// batches: they change by 1 / count of the difference.
 Tensor BatchNorm::trained(const Tensor& x)
 {
     if (!running_mean.defined()) return batch_norm(x, {}, {}, weight, bias, {.training = true, .eps = eps_});

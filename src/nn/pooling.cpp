@@ -10,10 +10,10 @@ namespace reprise::nn {
 namespace {
 
 template <std::size_t N>
-void check(const char* op, const char* what, const Sizes<N>& sizes, std::int64_t least)
+void check(const char* op, const char* what, const Sizes<N>& sizes, std::int64_t min_value)
 {
     for (const std::int64_t s : sizes.array())
-        check_at_least((op + std::to_string(N) + "d").c_str(), what, s, least);
+        check_at_least((op + std::to_string(N) + "d").c_str(), what, s, min_value);
 }
 
 template <std::size_t N> std::array<Dim, N> dims(const Sizes<N>& sizes)

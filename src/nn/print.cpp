@@ -1,4 +1,4 @@
-// Modules as text, as PyTorch writes them.
+// Prints modules in the format of PyTorch.
 #include <reprise/nn/module.hpp>
 
 #include <ostream>
@@ -26,7 +26,7 @@ std::string written_type(const std::type_info& type)
 
 } // namespace
 
-// The class's own name, without namespaces and arguments of templates.
+// Returns the class's name without namespaces and template arguments.
 std::string Module::name() const
 {
     std::string text = written_type(typeid(*this));

@@ -17,7 +17,7 @@ namespace {
 
 constexpr const char* state_names[] = {"hidden state", "cell state"};
 
-Tensor bent(const Tensor& x, Nonlinearity f) { return f == Nonlinearity::tanh ? tanh(x) : relu(x); }
+Tensor activated(const Tensor& x, Nonlinearity f) { return f == Nonlinearity::tanh ? tanh(x) : relu(x); }
 
 Tensor gru_step(const Tensor& from_x, const Tensor& from_h, const Tensor& h)
 {
@@ -29,7 +29,7 @@ Tensor gru_step(const Tensor& from_x, const Tensor& from_h, const Tensor& h)
 void check_input(const char* name, const Tensor& x, const Tensor& weight)
 {
     const Dim size = x.size(-1), wanted = weight.size(1);
-    if (!same(size, wanted) && size.is_constant()) // of a symbol the product says it at the call
+    if (!same(size, wanted) && size.is_constant()) // for a symbol the matrix product checks it at each call
         detail::fail(ErrorKind::shape, name, "The input has the shape (", to_string(x.shape()),
                      ") but its last size must be the input_size (", wanted, ").");
     if (x.dtype() != weight.dtype())
@@ -37,17 +37,17 @@ void check_input(const char* name, const Tensor& x, const Tensor& weight)
                      ") is not that of the weights (", name_of(weight.dtype()), "): cast one of them.");
 }
 
-// The state, or zeros where it is undefined.
+// Returns the state after checks, or zeros where it is undefined.
 Tensor checked_state(const char* name, const char* what, const Tensor& state, const Shape& shape,
                      const Tensor& x)
 {
     if (!state.defined()) return zeros(shape, {.dtype = x.dtype(), .device = x.device()});
     const Shape given = state.shape();
     bool fits = given.size() == shape.size();
-    std::size_t open = 0; // sizes that the call decides: reshape compares the counts, so one at most
+    std::size_t symbolic = 0; // symbolic sizes; at most one, as reshape() compares numbers of elements only
     for (std::size_t d = 0; fits && d < shape.size(); ++d) {
         if (same(given[d], shape[d])) continue;
-        fits = (!given[d].is_constant() || !shape[d].is_constant()) && ++open == 1;
+        fits = (!given[d].is_constant() || !shape[d].is_constant()) && ++symbolic == 1;
     }
     if (!fits)
         detail::fail(ErrorKind::shape, name, "The first ", what, " has the shape (", to_string(given),
@@ -101,7 +101,7 @@ void Recurrent::add_weights(const std::string& suffix, std::int64_t input_size)
     w.bias_hh = add("bias_hh", {outputs});
 }
 
-// x [T, N, in] -> [layers D, N, H]
+// Returns the first state, [layers D, N, H] for x [T, N, in].
 Tensor Recurrent::first_state(const char* what, const Tensor& given, const Tensor& x, bool one) const
 {
     Shape shape = {weights_.size(), hidden_size_};
@@ -110,7 +110,8 @@ Tensor Recurrent::first_state(const char* what, const Tensor& given, const Tenso
     return one ? unsqueeze(state, 1) : state;
 }
 
-// [T, N, in] -> [T, N, H]; `state` goes along.  The products with the input are one for all steps.
+// Runs x [T, N, in] through all steps, which update `state`, and returns [T, N, H]. One matrix product multiplies the
+// inputs of all steps.
 Tensor Recurrent::pass(const Tensor& x, const Weights& w, bool reverse, States& state) const
 {
     const std::vector<Tensor> from_x = unbind(linear(x, w.ih, w.bias_ih), 0);
@@ -176,7 +177,7 @@ RNN::RNN(std::int64_t input_size, std::int64_t hidden_size, const RecurrentOptio
 {}
 Recurrent::States RNN::step(const Tensor& from_x, const Tensor& from_h, const States&) const
 {
-    return {bent(from_x + from_h, nonlinearity_)};
+    return {activated(from_x + from_h, nonlinearity_)};
 }
 
 GRU::GRU(std::int64_t input_size, std::int64_t hidden_size, const RecurrentOptions& options)
@@ -269,7 +270,7 @@ Tensor RNNCell::operator()(Tensor x, Tensor h, Place where)
 Tensor RNNCell::forward(Tensor x, Tensor h)
 {
     const Tensor before = states(x, {h})[0];
-    return bent(linear(x, weight_ih, bias_ih) + linear(before, weight_hh, bias_hh), nonlinearity_);
+    return activated(linear(x, weight_ih, bias_ih) + linear(before, weight_hh, bias_hh), nonlinearity_);
 }
 
 Tensor GRUCell::operator()(Tensor x, Tensor h, Place where)

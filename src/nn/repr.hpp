@@ -1,4 +1,4 @@
-// What modules print of their options, as PyTorch writes it.
+// Formats modules' options for printing, as PyTorch does.
 #pragma once
 #include <charconv>
 #include <cstddef>
@@ -17,7 +17,7 @@ public:
     {
         return add(std::string(name) + "=" + written(value));
     }
-    // Where it is not its default.
+    // Adds the option unless it has its default, `usual`.
     template <class T> Repr& unless(std::string_view name, const T& value, const T& usual)
     {
         return value == usual ? *this : option(name, value);
@@ -28,7 +28,7 @@ public:
         for (std::size_t i = 0; i < shape.size(); ++i) all += (i ? ", " : "") + shape[i].text();
         return add(all + (shape.size() == 1 ? ",)" : ")"));
     }
-    // (3, 3); where they are equal, `short_` writes one of them: 3.
+    // Adds sizes as (3, 3), or with `short_` equal ones as a single number, 3.
     template <std::size_t N> Repr& sizes(std::string_view name, const Sizes<N>& sizes, bool short_ = false)
     {
         bool equal = true;

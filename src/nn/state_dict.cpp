@@ -1,4 +1,4 @@
-// Values of parameters and buffers by name.
+// Saves and loads the values of parameters and buffers by name.
 #include <reprise/autograd/grad.hpp>
 #include <reprise/nn/module.hpp>
 #include <reprise/program.hpp>
@@ -10,7 +10,7 @@ namespace reprise::nn {
 
 namespace {
 
-constexpr std::size_t names_told = 8; // of each kind, so that the sentence stays readable
+constexpr std::size_t max_names = 8; // listed per kind of mismatch, so that the error stays readable
 
 bool same_shape(const Shape& a, const Shape& b)
 {
@@ -18,7 +18,7 @@ bool same_shape(const Shape& a, const Shape& b)
                       [](const Dim& x, const Dim& y) { return x.value() == y.value(); });
 }
 
-// The parts of one sentence about all that does not fit.
+// Collects all mismatches, and throws one Error that lists them.
 class Mismatches {
 public:
     void missing(const std::string& name) { missing_.push_back("(" + name + ")"); }
@@ -52,9 +52,9 @@ private:
     {
         if (parts.empty()) return;
         text += (text.empty() ? "" : "; ") + std::string(title);
-        for (std::size_t i = 0; i < std::min(parts.size(), names_told); ++i)
+        for (std::size_t i = 0; i < std::min(parts.size(), max_names); ++i)
             text += (i ? ", " : "") + parts[i];
-        if (parts.size() > names_told) text += " and " + std::to_string(parts.size() - names_told) + " more";
+        if (parts.size() > max_names) text += " and " + std::to_string(parts.size() - max_names) + " more";
     }
     ErrorKind kind_ = ErrorKind::argument;
     std::vector<std::string> missing_, unexpected_, unlike_;
@@ -83,12 +83,12 @@ LoadResult Module::load_state_dict(const StateDict& values, const LoadOptions& o
         return from == to || (options.cast && is_floating(from) == is_floating(to));
     };
     std::vector<std::pair<Variable, const Tensor*>> matched;
-    std::set<std::string> known;
+    std::set<std::string> names;
     LoadResult left;
     Mismatches mismatches;
     for (const auto& [own_name, own] : state()) {
         const std::string name = options.prefix + own_name;
-        known.insert(name);
+        names.insert(name);
         const auto found = values.find(name);
         if (found == values.end()) {
             left.missing_keys.push_back(own_name);
@@ -104,14 +104,14 @@ LoadResult Module::load_state_dict(const StateDict& values, const LoadOptions& o
         }
     }
     for (const auto& [name, value] : values)
-        if (name.starts_with(options.prefix) && !known.contains(name)) {
+        if (name.starts_with(options.prefix) && !names.contains(name)) {
             left.unexpected_keys.push_back(name.substr(options.prefix.size()));
             if (options.strict) mismatches.unexpected(name);
         }
     mismatches.throw_if_any();
 
     const no_grad guard;
-    std::vector<Tensor> ready; // all copies between devices before the first change: they may fail
+    std::vector<Tensor> ready; // all copies are made before the first change, as they may fail
     for (const auto& [own, value] : matched) ready.push_back(value->detach().to(own.device(), own.dtype()));
     for (std::size_t i = 0; i < matched.size(); ++i) matched[i].first.assign(ready[i]);
     std::sort(left.missing_keys.begin(), left.missing_keys.end());

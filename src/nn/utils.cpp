@@ -23,7 +23,7 @@ void vector_to_parameters(const Tensor& vector, const Parameters& parameters)
         fail(ErrorKind::shape, "vector_to_parameters", "The shape (", to_string(vector.shape()), ") is not [",
              count, "], for all elements of the parameters.");
     const no_grad guard;
-    std::vector<Tensor> values; // all of them first: a conversion that fails changes no parameter
+    std::vector<Tensor> values; // all converted first, so that a failure changes no parameter
     std::int64_t start = 0;
     for (const Variable& p : parameters) {
         const std::int64_t length = p.numel().value();

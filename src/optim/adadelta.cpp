@@ -6,7 +6,7 @@ namespace reprise::optim {
 
 namespace {
 
-enum Number : std::size_t { lr, rho, eps, weight_decay, share }; // options, then what follows
+enum Number : std::size_t { lr, rho, eps, weight_decay, share }; // the options in their order, then 1 - rho
 
 double number(std::size_t n, const double* o, std::int64_t) { return n == share ? 1 - o[rho] : o[n]; }
 

@@ -9,19 +9,19 @@ namespace reprise::optim {
 namespace {
 
 enum Option : std::size_t { lr, beta1, beta2, eps, weight_decay };
-enum Number : std::size_t { step_size, share1, kept2, share2, root, epsilon, decay, kept, numbers };
+enum Number : std::size_t { step_size, share1, beta2_value, share2, root, epsilon, decay, shrink, numbers };
 
 template <bool decoupled> double number(std::size_t n, const double* o, std::int64_t step)
 {
     switch (n) {
     case step_size: return o[lr] / (1 - std::pow(o[beta1], static_cast<double>(step)));
     case share1: return 1 - o[beta1];
-    case kept2: return o[beta2];
+    case beta2_value: return o[beta2];
     case share2: return 1 - o[beta2];
     case root: return std::sqrt(1 - std::pow(o[beta2], static_cast<double>(step)));
     case epsilon: return o[eps];
     case decay: return decoupled ? 0 : o[weight_decay];
-    default: return decoupled ? 1 - o[lr] * o[weight_decay] : 1; // kept
+    default: return decoupled ? 1 - o[lr] * o[weight_decay] : 1; // shrink
     }
 }
 
@@ -50,12 +50,12 @@ std::vector<std::vector<Tensor>> AdamOf<Named>::updated(const Optimizer::Update&
 {
     return adam_step(u.of, {.step_size = u.numbers[step_size],
                             .share1 = u.numbers[share1],
-                            .beta2 = u.numbers[kept2],
+                            .beta2 = u.numbers[beta2_value],
                             .share2 = u.numbers[share2],
                             .root = u.numbers[root],
                             .eps = u.numbers[epsilon],
                             .weight_decay = u.numbers[decay],
-                            .kept = u.numbers[kept],
+                            .kept = u.numbers[shrink],
                             .maximize = this->made_with(u.group).maximize});
 }
 

@@ -9,14 +9,14 @@ namespace reprise::optim {
 namespace {
 
 enum Option : std::size_t { lr, beta1, beta2, eps, weight_decay };
-enum Number : std::size_t { step_size, share1, kept2, epsilon, decay, numbers };
+enum Number : std::size_t { step_size, share1, beta2_value, epsilon, decay, numbers };
 
 double number(std::size_t n, const double* o, std::int64_t step)
 {
     switch (n) {
     case step_size: return o[lr] / (1 - std::pow(o[beta1], static_cast<double>(step)));
     case share1: return 1 - o[beta1];
-    case kept2: return o[beta2];
+    case beta2_value: return o[beta2];
     case epsilon: return o[eps];
     default: return o[weight_decay]; // decay
     }
@@ -36,7 +36,7 @@ std::vector<std::vector<Tensor>> Adamax::updated(const Update& u) const
     const std::vector<Tensor>& n = u.numbers;
     return each_of(u.of, n[decay], made_with(u.group).maximize, [&](const Wide& w) {
         const Tensor mean = w.moments[0] + n[share1] * (w.g - w.moments[0]);
-        const Tensor largest = maximum(n[kept2] * w.moments[1], abs(w.g) + n[epsilon]);
+        const Tensor largest = maximum(n[beta2_value] * w.moments[1], abs(w.g) + n[epsilon]);
         return std::vector<Tensor>{w.p - n[step_size] * mean / largest, mean, largest};
     });
 }

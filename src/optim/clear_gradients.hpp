@@ -1,4 +1,4 @@
-// zero_grad() of all optimizers.
+// Implements zero_grad() of all optimizers.
 #pragma once
 #include <vector>
 
@@ -7,7 +7,7 @@
 
 namespace reprise::optim {
 
-// Makes gradients undefined, or zeros where they are defined.
+// Makes gradients undefined if set_to_none, else sets the defined ones to zeros.
 inline void clear_gradients(std::vector<Variable>& parameters, bool set_to_none)
 {
     for (Variable& p : parameters) {

@@ -15,7 +15,7 @@ using detail::fail;
 
 namespace {
 
-// A tensor that is no leaf has no gradient to clip.
+// Throws Error(argument) for undefined tensors and for those that are not leaves, which have no gradient to clip.
 void check_leaves(const char* op, const Parameters& parameters)
 {
     for (std::size_t i = 0; i < parameters.size(); ++i)

@@ -1,4 +1,4 @@
-// What the steps that are composed of ops have alike.
+// Helpers of the optimizer steps that are composed of ops.
 #pragma once
 #include <utility>
 #include <vector>
@@ -8,23 +8,23 @@
 
 namespace reprise::optim {
 
-// A parameter of a step, its gradient and its moments in the dtype to compute in: f32 for halves.
+// A parameter, its gradient and its moments, in the dtype in which a step computes: f32 for f16 and bf16.
 struct Wide {
     Tensor p, g;
     std::vector<Tensor> moments;
 
-    // The gradient is negated where the step maximizes, and has the weight decay in it if that is defined.
+    // Negates the gradient if the step maximizes, and adds the weight decay to it if that is defined.
     Wide(const StepOf& of, const Tensor& weight_decay, bool maximize)
         : p(wide(of.param)), g(maximize ? -wide(of.grad) : wide(of.grad))
     {
-        // 0 times what is infinite is NaN
+        // where(): 0 * p is NaN where p is infinite
         if (weight_decay.defined()) g = where(weight_decay == 0, g, g + weight_decay * p);
         for (const Tensor& m : of.moments) moments.push_back(wide(m));
     }
     static Tensor wide(const Tensor& t) { return t.dtype() == f16 || t.dtype() == bf16 ? cast(t, f32) : t; }
 };
 
-// The new values in the dtypes of the parameter and its moments.
+// Casts the new values to the dtypes of the parameter and its moments.
 inline std::vector<Tensor> narrowed(const StepOf& of, const std::vector<Tensor>& values)
 {
     std::vector<Tensor> out{cast(values[0], of.param.dtype())};
@@ -32,7 +32,7 @@ inline std::vector<Tensor> narrowed(const StepOf& of, const std::vector<Tensor>&
     return out;
 }
 
-// The step of each parameter: of its wide values to the new ones.
+// Computes the new values of each parameter and its moments by `step`, a function of a Wide.
 template <class F> std::vector<std::vector<Tensor>> each_of(const std::vector<StepOf>& all,
                                                             const Tensor& weight_decay, bool maximize,
                                                             const F& step)

@@ -1,4 +1,4 @@
-// What a schedule keeps, told once: saved, checked and loaded by the same list.
+// Serializes a schedule's state: one list of entries, its keep(), serves for saving, checking and loading.
 #pragma once
 #include <cmath>
 #include <set>
@@ -19,7 +19,7 @@ public:
         keep(keeper);
         return std::move(keeper.entries_);
     }
-    // All entries are checked before the first is taken over.
+    // Checks all entries before it assigns the first one.
     template <class Keep> static void load(const StateDict& entries, const Keep& keep)
     {
         Keeper check(Mode::check, entries);

@@ -56,17 +56,17 @@ struct LBFGS::State {
     std::vector<Variable> parameters;
     Options options;
 
-    struct Pair { // of one iteration
-        Tensor change, of_gradient;
-        double rho; // 1 / (change . of_gradient)
+    struct Pair { // the changes of the parameters and of the gradient in one iteration
+        Tensor change, gradient_change;
+        double rho; // 1 / (change . gradient_change)
     };
     std::int64_t iterations = 0; // of all steps
     Tensor direction{}, gradient_before{};
     std::deque<Pair> history{};
-    double scale = 1; // of the first guess of the inverse Hessian matrix
+    double scale = 1; // the inverse Hessian matrix is first approximated by scale * identity
     double t = 0, loss_before = 0;
 
-    // All gradients, one behind the other.
+    // Concatenates all gradients to one vector.
     Tensor gradient() const
     {
         std::vector<Tensor> parts;
@@ -82,7 +82,7 @@ struct LBFGS::State {
         for (const Variable& p : parameters) out.push_back(p.detach());
         return out;
     }
-    // The parameters become what they were at the start and t times the direction more.
+    // Sets the parameters to start + by * direction.
     void move(const std::vector<Tensor>& start, double by)
     {
         std::int64_t from = 0;
@@ -109,16 +109,16 @@ struct LBFGS::State {
             history.push_back({s, y, 1 / ys});
             scale = ys / product(y, y);
         }
-        std::vector<double> shares(history.size());
+        std::vector<double> alpha(history.size());
         Tensor q = -g;
         for (std::size_t i = history.size(); i-- > 0;) {
-            shares[i] = product(history[i].change, q) * history[i].rho;
-            q = q - history[i].of_gradient * shares[i];
+            alpha[i] = product(history[i].change, q) * history[i].rho;
+            q = q - history[i].gradient_change * alpha[i];
         }
         direction = q * scale;
         for (std::size_t i = 0; i < history.size(); ++i) {
-            const double share = product(history[i].of_gradient, direction) * history[i].rho;
-            direction = direction + history[i].change * (shares[i] - share);
+            const double beta = product(history[i].gradient_change, direction) * history[i].rho;
+            direction = direction + history[i].change * (alpha[i] - beta);
         }
         direction.eval();
     }
@@ -133,7 +133,7 @@ Tensor LBFGS::State::step(const std::function<Tensor()>& closure)
         const enable_grad on;
         return closure();
     };
-    const std::int64_t most = options.max_eval.value_or(options.max_iter * 5 / 4);
+    const std::int64_t max_evaluations = options.max_eval.value_or(options.max_iter * 5 / 4);
     const Tensor first = evaluate();
     double loss = number(first);
     Tensor g = gradient();
@@ -148,7 +148,7 @@ Tensor LBFGS::State::step(const std::function<Tensor()>& closure)
         const double slope = product(g, direction), size = largest(direction);
         if (slope > -options.tolerance_change) break;
         const std::vector<Tensor> start = values();
-        std::int64_t made = 0;
+        std::int64_t new_evaluations = 0;
         if (!options.line_search_fn.empty()) {
             const auto at = [&](double by) {
                 move(start, by);
@@ -156,23 +156,23 @@ Tensor LBFGS::State::step(const std::function<Tensor()>& closure)
                 p.slope = product(p.gradient, direction);
                 return p;
             };
-            const LineSearchResult found =
-                strong_wolfe(at, {0, loss, g, slope}, t, size, options.tolerance_change, most - evaluations);
+            const LineSearchResult found = strong_wolfe(
+                at, {0, loss, g, slope}, t, size, options.tolerance_change, max_evaluations - evaluations);
             t = found.point.t;
             loss = found.point.loss;
             g = found.point.gradient;
-            made = found.evaluations;
+            new_evaluations = found.evaluations;
             move(start, t);
         } else {
             move(start, t);
-            if (i != options.max_iter) { // else nobody reads the loss
+            if (i != options.max_iter) { // nothing reads the loss after the last iteration
                 loss = number(evaluate());
                 g = gradient();
-                made = 1;
+                new_evaluations = 1;
             }
         }
-        evaluations += made;
-        if (evaluations >= most || largest(g) <= options.tolerance_grad ||
+        evaluations += new_evaluations;
+        if (evaluations >= max_evaluations || largest(g) <= options.tolerance_grad ||
             size * std::abs(t) <= options.tolerance_change ||
             std::abs(loss - loss_before) < options.tolerance_change)
             break;

@@ -1,4 +1,4 @@
-// A search along a direction for a point that meets the strong Wolfe conditions.
+// Searches along a direction for a point that meets the strong Wolfe conditions.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -7,21 +7,21 @@
 
 namespace reprise::optim {
 
-// Of a function at a point x + t d.
+// The values of a function at the point x + t d.
 struct LinePoint {
     double t = 0, loss = 0;
     Tensor gradient{};
-    double slope = 0; // of the loss by t: gradient . d
+    double slope = 0; // derivative of the loss with respect to t: gradient . d
 };
 struct LineSearchResult {
     LinePoint point;
     std::int64_t evaluations = 0;
 };
 
-// From a point at t = 0 with a slope below 0, first trying `t`.  `largest` is the largest element of the direction, in
-// absolute value; below a change of `tolerance` in parameters the search ends, and after `most` evaluations more than the
-// first.
+// Searches from a point at t = 0 with a slope below 0, and tries `t` first. `largest` is the largest absolute value of
+// an element of the direction. The search ends when the bracket changes parameters by less than `tolerance`, or after
+// `max_steps` evaluations in addition to the first.
 LineSearchResult strong_wolfe(const std::function<LinePoint(double t)>& evaluate, const LinePoint& from,
-                              double t, double largest, double tolerance, std::int64_t most);
+                              double t, double largest, double tolerance, std::int64_t max_steps);
 
 } // namespace reprise::optim

@@ -6,17 +6,17 @@ namespace reprise::optim {
 namespace {
 
 enum Option : std::size_t { lr, beta1, beta2, weight_decay };
-enum Number : std::size_t { rate, kept1, share1, kept2, share2, kept, numbers };
+enum Number : std::size_t { rate, beta1_value, share1, beta2_value, share2, shrink, numbers };
 
 double number(std::size_t n, const double* o, std::int64_t)
 {
     switch (n) {
     case rate: return o[lr];
-    case kept1: return o[beta1];
+    case beta1_value: return o[beta1];
     case share1: return 1 - o[beta1];
-    case kept2: return o[beta2];
+    case beta2_value: return o[beta2];
     case share2: return 1 - o[beta2];
-    default: return 1 - o[lr] * o[weight_decay]; // kept
+    default: return 1 - o[lr] * o[weight_decay]; // shrink
     }
 }
 
@@ -29,11 +29,11 @@ std::vector<Optimizer::Moment> Lion::moments_of(const Options&) { return {{"exp_
 std::vector<std::vector<Tensor>> Lion::updated(const Update& u) const
 {
     return lion_step(u.of, {.lr = u.numbers[rate],
-                            .beta1 = u.numbers[kept1],
+                            .beta1 = u.numbers[beta1_value],
                             .share1 = u.numbers[share1],
-                            .beta2 = u.numbers[kept2],
+                            .beta2 = u.numbers[beta2_value],
                             .share2 = u.numbers[share2],
-                            .kept = u.numbers[kept],
+                            .kept = u.numbers[shrink],
                             .maximize = made_with(u.group).maximize});
 }
 

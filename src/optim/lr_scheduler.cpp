@@ -1,5 +1,5 @@
-// Schedules with a formula for each epoch.  Rates follow from the present ones, as in PyTorch, so that several
-// schedules may work on one optimizer.
+// Schedules with a formula for each epoch. A new rate is computed from the present one, as in PyTorch, so that several
+// schedules may change the rates of one optimizer.
 #include <reprise/optim/lr_scheduler.hpp>
 
 #include <algorithm>
@@ -115,7 +115,7 @@ void LRScheduler::keep(Keeper& k)
 StateDict LRScheduler::state_dict() const
 {
     return Keeper::save(
-        [this](Keeper& k) { const_cast<LRScheduler*>(this)->keep(k); }); // saving changes nothing
+        [this](Keeper& k) { const_cast<LRScheduler*>(this)->keep(k); }); // saving does not modify it
 }
 
 void LRScheduler::load_state_dict(const StateDict& entries)
@@ -317,7 +317,7 @@ void CosineAnnealingWarmRestarts::step(double epoch)
     if (!(epoch >= 0)) refuse("The epoch (" + std::to_string(epoch) + ") must be at least 0.");
     current_ = epoch;
     period_ = static_cast<double>(first_);
-    while (current_ >= period_) { // periods grow, or few fit
+    while (current_ >= period_) { // few iterations, as periods grow by the factor times_
         if (times_ == 1) {
             current_ = std::fmod(current_, period_);
             break;

@@ -12,12 +12,12 @@ enum Option : std::size_t { lr, beta1, beta2, eps, weight_decay, momentum_decay 
 enum Number : std::size_t {
     rate,
     share1,
-    kept2,
+    beta2_value,
     share2,
     root,
     epsilon,
     decay,
-    shrink, // of the parameter, where weight decay is decoupled
+    shrink, // factor of the parameter, if weight decay is decoupled
     now,    // c_t
     next,   // c_t+1
     numbers
@@ -33,7 +33,7 @@ double number(std::size_t n, const double* o, std::int64_t step)
     switch (n) {
     case rate: return o[lr];
     case share1: return 1 - o[beta1];
-    case kept2: return o[beta2];
+    case beta2_value: return o[beta2];
     case share2: return 1 - o[beta2];
     case root: return std::sqrt(1 - std::pow(o[beta2], static_cast<double>(step)));
     case epsilon: return o[eps];
@@ -64,7 +64,7 @@ std::vector<std::vector<Tensor>> NAdam::updated(const Update& u) const
     return each_of(u.of, decoupled ? Tensor() : n[decay], made_with(u.group).maximize, [&](const Wide& w) {
         const Tensor product = w.moments[0] * n[now];
         const Tensor mean = w.moments[1] + n[share1] * (w.g - w.moments[1]);
-        const Tensor square = n[kept2] * w.moments[2] + n[share2] * w.g * w.g;
+        const Tensor square = n[beta2_value] * w.moments[2] + n[share2] * w.g * w.g;
         const Tensor divisor = sqrt(square) / n[root] + n[epsilon];
         const Tensor p = decoupled ? w.p * n[shrink] : w.p;
         const Tensor of_gradient = n[rate] * (1 - n[now]) / (1 - product);

@@ -1,4 +1,4 @@
-// Doubles in tensors of i32, which every device and file holds, without losing a bit.
+// Stores doubles exactly in tensors of i32, a dtype that every device and file format supports.
 #pragma once
 #include <optional>
 #include <vector>
@@ -7,9 +7,9 @@
 
 namespace reprise::optim {
 
-// i32 [2 n]: the low and the high half of each number's bits.
+// Returns i32 [2 n]: the low and the high half of each number's bits.
 Tensor halves_of(const std::vector<double>&);
-// Nothing unless the tensor is i32 [2 n], or f32 [1]: one number, as it is.
+// Returns the numbers of such a tensor i32 [2 n] with n > 0, or the one of an f32 [1]; nullopt for other tensors.
 std::optional<std::vector<double>> numbers_of(const Tensor&);
 
 } // namespace reprise::optim

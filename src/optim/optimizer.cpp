@@ -55,7 +55,7 @@ void Optimizer::check_parameters(const Parameters& parameters) const
         fail(ErrorKind::argument, rule_.op,
              "There are no parameters: give those of a module, net.parameters().");
     std::unordered_set<const void*> seen;
-    for (const Variable& known : parameters_) seen.insert(known.cell().get());
+    for (const Variable& existing : parameters_) seen.insert(existing.cell().get());
     for (std::size_t i = 0; i < parameters.size(); ++i) {
         const Variable& parameter = parameters[i];
         const std::size_t index = parameters_.size() + i;
@@ -127,12 +127,12 @@ const Optimizer::Group& Optimizer::group(std::size_t index) const
 
 std::size_t Optimizer::option_index(const std::string& name) const
 {
-    std::string known;
+    std::string names;
     for (std::size_t i = 0; i < rule_.options.size(); ++i) {
         if (name == rule_.options[i].name) return i;
-        known += (i ? ", " : "") + std::string(rule_.options[i].name);
+        names += (i ? ", " : "") + std::string(rule_.options[i].name);
     }
-    fail(ErrorKind::argument, rule_.op, "There is no number (", name, "): a group has ", known, ".");
+    fail(ErrorKind::argument, rule_.op, "There is no number (", name, "): a group has ", names, ".");
 }
 
 Parameters Optimizer::parameters(std::size_t index) const
@@ -196,9 +196,9 @@ Tensor Optimizer::step(const std::function<Tensor()>& closure)
 
 // ---- steps ----
 
-// One call of step(), in a program at each of its calls: of the parameters that have a gradient, the numbers of their
-// steps, and in programs what follows from them.  Most parameters of a group have made equally many steps, so the last
-// numbers of a group are kept, until the next call: options may have changed then.
+// The state of one call of step(); a program runs it again at each call. It counts the steps of the parameters that
+// have a gradient, and computes a program's numbers that depend on these counts. Most parameters of a group have the
+// same count, so the last number computed is cached, until the next call of the program: options may have changed then.
 class Optimizer::Call {
 public:
     Call(std::shared_ptr<Steps> steps, decltype(Rule::number) f) : steps_(std::move(steps)), f_(f) {}
@@ -216,10 +216,10 @@ public:
     double at(std::size_t group, std::size_t number, std::size_t parameter)
     {
         const std::lock_guard lock(steps_->mutex);
-        Of& of = groups_[group];
-        Last& last = of.last[number];
+        GroupNumbers& numbers = groups_[group];
+        Last& last = numbers.last[number];
         const std::int64_t step = parameters_[parameter].step;
-        if (last.step != step) last = {step, f_(number, of.options->data(), step)};
+        if (last.step != step) last = {step, f_(number, numbers.options->data(), step)};
         return last.value;
     }
 
@@ -227,7 +227,7 @@ public:
     {
         const std::lock_guard lock(steps_->mutex);
         for (Parameter& p : parameters_) p.step = ++steps_->made[p.index];
-        for (Of& of : groups_) std::fill(of.last.begin(), of.last.end(), Last());
+        for (GroupNumbers& g : groups_) std::fill(g.last.begin(), g.last.end(), Last());
     }
     void undo()
     {
@@ -236,21 +236,21 @@ public:
     }
 
 private:
-    struct Last {
+    struct Last { // the number at the step for which it was computed last
         std::int64_t step = -1;
         double value = 0;
     };
-    struct Of {
+    struct GroupNumbers {
         std::shared_ptr<std::vector<double>> options;
         std::vector<Last> last;
     };
     struct Parameter {
-        std::size_t index; // of the optimizer
+        std::size_t index; // in the parameters of the optimizer
         std::int64_t step;
     };
     std::shared_ptr<Steps> steps_;
     decltype(Rule::number) f_;
-    std::vector<Of> groups_;
+    std::vector<GroupNumbers> groups_;
     std::vector<Parameter> parameters_;
 };
 
@@ -281,17 +281,17 @@ void Optimizer::step()
         std::vector<std::vector<Tensor>> values;
     };
     std::vector<Pending> pending;
-    // A program may hold several calls of step(): each has the numbers that the hook below gives it.
+    // A program may contain several calls of step(). Each has its own Call, which on_each_call() below updates.
     const auto call = std::make_shared<Call>(steps_, rule_.number);
     const bool recording = is_recording();
     for (std::size_t g = 0; g < groups_.size(); ++g) {
         const Group& group = groups_[g];
-        const std::size_t of = call->add_group(group.values, rule_.numbers);
+        const std::size_t group_in_call = call->add_group(group.values, rule_.numbers);
         std::optional<Device> before;
         std::int64_t step_before = 0;
-        // One element each that the host knows: no memory, no launch.
+        // Tensors of one element with a value that the host knows: they need no memory and no launch.
         std::vector<Tensor> numbers(rule_.numbers);
-        std::vector<std::size_t> indices; // of parameters that take these numbers
+        std::vector<std::size_t> indices; // of the parameters that use these numbers
         std::vector<StepOf> together;
         const auto update = [&] {
             if (!together.empty()) pending.push_back({std::move(indices), updated({g, together, numbers})});
@@ -309,10 +309,10 @@ void Optimizer::step()
             const auto is_own = [&](std::size_t n) { return own_step && (rule_.by_step >> n & 1u) != 0; };
             if (before != device || (own_step && rule_.by_step != 0)) update();
             for (std::size_t n = 0; n < rule_.numbers; ++n) {
-                if (before == device && !is_own(n)) continue; // the last parameter's
+                if (before == device && !is_own(n)) continue; // shared with the previous parameter
                 if (!recording)
                     numbers[n] = full({}, rule_.number(n, group.values->data(), step), {.device = device});
-                else if (is_own(n)) numbers[n] = host_scalar([=] { return call->at(of, n, p); });
+                else if (is_own(n)) numbers[n] = host_scalar([=] { return call->at(group_in_call, n, p); });
                 else
                     numbers[n] = host_scalar(
                         [f = rule_.number, values = group.values, n] { return f(n, values->data(), 0); });
@@ -333,13 +333,13 @@ void Optimizer::step()
             for (std::size_t m = 0; m < moments.size(); ++m) moments[m].assign(p.values[k][m + 1]);
         }
     if (recording) return;
-    std::vector<Tensor> all; // forward, backward and update as one evaluation
+    std::vector<Tensor> all; // evaluated together: forward, backward and update
     for (const Pending& p : pending)
         for (const auto& values : p.values) all.insert(all.end(), values.begin(), values.end());
     try {
         eval(all);
     } catch (const Error& error) {
-        // The step was made and its values are pending: reading them throws this again.
+        // The step has been made, and its values stay pending: reading them throws this error again.
         if (error.kind() == ErrorKind::device_lost) throw;
     }
 }

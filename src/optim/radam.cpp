@@ -11,34 +11,34 @@ namespace {
 enum Option : std::size_t { lr, beta1, beta2, eps, weight_decay };
 enum Number : std::size_t {
     share1,
-    kept2,
+    beta2_value,
     share2,
     epsilon,
     decay,
-    shrink,   // of the parameter, where weight decay is decoupled
+    shrink,   // factor of the parameter, if weight decay is decoupled
     plain,    // the factor of m in the first steps, then 0
     adaptive, // the factor of m / (sqrt(v) + eps) in later steps, 0 before
     numbers
 };
 
-// The factors of a step: one of the two is 0.
+// Returns `plain` or `adaptive`, of which one is 0 in each step.
 double factor(bool of_adaptive, const double* o, std::int64_t step)
 {
     const auto t = static_cast<double>(step);
     const double power2 = std::pow(o[beta2], t), correction2 = 1 - power2;
     const double size = o[lr] / (1 - std::pow(o[beta1], t));
-    const double most = 2 / (1 - o[beta2]) - 1, length = most - 2 * t * power2 / correction2;
-    if (of_adaptive != (length > 5)) return 0;
+    const double rho_inf = 2 / (1 - o[beta2]) - 1, rho_t = rho_inf - 2 * t * power2 / correction2;
+    if (of_adaptive != (rho_t > 5)) return 0;
     if (!of_adaptive) return size;
     return size * std::sqrt(correction2) *
-           std::sqrt((length - 4) * (length - 2) * most / ((most - 4) * (most - 2) * length));
+           std::sqrt((rho_t - 4) * (rho_t - 2) * rho_inf / ((rho_inf - 4) * (rho_inf - 2) * rho_t));
 }
 
 double number(std::size_t n, const double* o, std::int64_t step)
 {
     switch (n) {
     case share1: return 1 - o[beta1];
-    case kept2: return o[beta2];
+    case beta2_value: return o[beta2];
     case share2: return 1 - o[beta2];
     case epsilon: return o[eps];
     case decay: return o[weight_decay];
@@ -62,9 +62,9 @@ std::vector<std::vector<Tensor>> RAdam::updated(const Update& u) const
     const bool decoupled = made_with(u.group).decoupled_weight_decay;
     return each_of(u.of, decoupled ? Tensor() : n[decay], made_with(u.group).maximize, [&](const Wide& w) {
         const Tensor mean = w.moments[0] + n[share1] * (w.g - w.moments[0]);
-        const Tensor square = n[kept2] * w.moments[1] + n[share2] * w.g * w.g;
+        const Tensor square = n[beta2_value] * w.moments[1] + n[share2] * w.g * w.g;
         const Tensor p = decoupled ? w.p * n[shrink] : w.p;
-        // With an eps of 0 the quotient of the first steps, which has no part in them, may be 0 / 0.
+        // where(): with an eps of 0 the quotient may be 0 / 0 in the first steps, which do not use it.
         const Tensor rectified = where(n[adaptive] > 0, n[adaptive] / (sqrt(square) + n[epsilon]), 0);
         return std::vector<Tensor>{p - mean * (n[plain] + rectified), mean, square};
     });

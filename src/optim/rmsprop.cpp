@@ -5,7 +5,14 @@ namespace reprise::optim {
 
 namespace {
 
-enum Number : std::size_t { lr, alpha, eps, weight_decay, momentum, share }; // options, then what follows
+enum Number : std::size_t {
+    lr,
+    alpha,
+    eps,
+    weight_decay,
+    momentum,
+    share
+}; // the options in their order, then 1 - alpha
 
 double number(std::size_t n, const double* o, std::int64_t) { return n == share ? 1 - o[alpha] : o[n]; }
 

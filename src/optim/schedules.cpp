@@ -1,4 +1,4 @@
-// Schedules that do more than a formula: cycles with momentum, sequences, chains, plateaus.
+// Schedules that are more than a formula of the epoch: cycles with momentum, sequences, chains, plateaus.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -24,15 +24,15 @@ void OneCycleLR::check() const
 std::vector<OneCycleLR::Phase> OneCycleLR::phases_of(double max_lr) const
 {
     const OneCycleOptions& o = options_;
-    const double initial = max_lr / o.div_factor, least = initial / o.final_div_factor;
+    const double initial = max_lr / o.div_factor, final_lr = initial / o.final_div_factor;
     const double low = o.base_momentum, high = o.max_momentum;
     const auto total = static_cast<double>(total_);
     std::vector<Phase> phases{{o.pct_start * total - 1, {initial, max_lr}, {high, low}}};
     if (o.three_phase) {
         phases.push_back({2 * o.pct_start * total - 2, {max_lr, initial}, {low, high}});
-        phases.push_back({total - 1, {initial, least}, {high, high}});
+        phases.push_back({total - 1, {initial, final_lr}, {high, high}});
     } else {
-        phases.push_back({total - 1, {max_lr, least}, {low, high}});
+        phases.push_back({total - 1, {max_lr, final_lr}, {low, high}});
     }
     return phases;
 }
@@ -67,8 +67,8 @@ void OneCycleLR::update()
         std::size_t p = 0;
         for (; p + 1 < phases_[g].size() && epoch > phases_[g][p].end; ++p) begin = phases_[g][p].end;
         const Phase& phase = phases_[g][p];
-        // A step behind the last batch changes nothing more: PyTorch goes on beyond the end there.  Where
-        // pct_start is that of one step the first phase has no length, for which PyTorch divides by 0.
+        // A step after the last batch changes nothing, where PyTorch extrapolates beyond the end. If pct_start
+        // covers one step only, the first phase has the length 0, by which PyTorch divides.
         const double done = phase.end > begin ? std::min((epoch - begin) / (phase.end - begin), 1.0) : 1.0;
         const auto annealed = [&](const double(&ends)[2]) {
             if (OneCycleOptions::Anneal(options_.anneal_strategy) == OneCycleOptions::Anneal::linear)
@@ -133,8 +133,8 @@ void CyclicLR::update()
     for (std::size_t g = 0; g < optimizer_.groups(); ++g) {
         rates.push_back(o.base_lr.of(g) + (o.max_lr.of(g) - o.base_lr.of(g)) * part);
         if (!momentum_) continue;
-        const double most = o.max_momentum.of(g);
-        optimizer_.set_option(momentum_, most - (most - o.base_momentum.of(g)) * part, g);
+        const double max_momentum = o.max_momentum.of(g);
+        optimizer_.set_option(momentum_, max_momentum - (max_momentum - o.base_momentum.of(g)) * part, g);
     }
     set_rates(rates);
 }
@@ -298,8 +298,8 @@ bool ReduceLROnPlateau::is_better(double metric) const
 void ReduceLROnPlateau::reduce()
 {
     for (std::size_t g = 0; g < last_lr_.size(); ++g) {
-        const double least = options_.min_lr.of(g);
-        const double before = optimizer_.learning_rate(g), after = std::max(before * options_.factor, least);
+        const double min_lr = options_.min_lr.of(g);
+        const double before = optimizer_.learning_rate(g), after = std::max(before * options_.factor, min_lr);
         if (before - after > options_.eps) optimizer_.set_learning_rate(after, g);
     }
 }
@@ -338,7 +338,7 @@ void ReduceLROnPlateau::keep(LRScheduler::Keeper& k)
 StateDict ReduceLROnPlateau::state_dict() const
 {
     return LRScheduler::Keeper::save([this](LRScheduler::Keeper& k) {
-        const_cast<ReduceLROnPlateau*>(this)->keep(k); // saving changes nothing
+        const_cast<ReduceLROnPlateau*>(this)->keep(k); // saving does not modify it
     });
 }
 

@@ -5,11 +5,16 @@ namespace reprise::optim {
 
 namespace {
 
-enum Number : std::size_t { lr, momentum, dampening, weight_decay }; // options, and what sgd_step takes
+enum Number : std::size_t {
+    lr,
+    momentum,
+    dampening,
+    weight_decay
+}; // the options and the numbers of sgd_step()
 
 double number(std::size_t n, const double* o, std::int64_t step)
 {
-    if (n == dampening) return step == 1 ? 1 : 1 - o[dampening]; // the gradient's share of the velocity
+    if (n == dampening) return step == 1 ? 1 : 1 - o[dampening]; // the gradient's factor in the velocity
     return o[n];
 }
 

@@ -1,4 +1,4 @@
-// An optimizer's state by name.
+// Saves an optimizer's state as named tensors, and loads it.
 #include <set>
 
 #include <reprise/io.hpp>
@@ -27,7 +27,7 @@ double number_in(const std::string& name, const Tensor& entry)
     return numbers->front();
 }
 
-// What the optimizer says of its numbers, said of a state.
+// Runs a check of the optimizer's numbers, whose errors then name load_state_dict.
 template <class F> void of_state(const F& check)
 {
     try {
@@ -73,7 +73,7 @@ StateDict Optimizer::state_dict() const
     return out;
 }
 
-// All that a state holds, checked and on the parameters' devices.
+// The contents of a state, after all checks, on the parameters' devices.
 struct Optimizer::Loaded {
     struct Parameter {
         std::int64_t step = 0;
@@ -161,17 +161,17 @@ Optimizer::Loaded Optimizer::read(const StateDict& entries) const
 
 void Optimizer::check_names(const StateDict& entries) const
 {
-    std::set<std::string> known;
+    std::set<std::string> names;
     for (std::size_t g = 0; g < groups_.size(); ++g) {
-        for (const char* name : {"params", "initial_lr"}) known.insert(prefix_of(g) + name);
-        for (const GroupNumber& o : rule_.options) known.insert(prefix_of(g) + o.name);
+        for (const char* name : {"params", "initial_lr"}) names.insert(prefix_of(g) + name);
+        for (const GroupNumber& o : rule_.options) names.insert(prefix_of(g) + o.name);
         for (std::size_t i = groups_[g].first; i < groups_[g].first + groups_[g].count; ++i) {
-            known.insert(std::to_string(i) + ".step");
-            for (const Moment& m : groups_[g].moments) known.insert(std::to_string(i) + "." + m.name);
+            names.insert(std::to_string(i) + ".step");
+            for (const Moment& m : groups_[g].moments) names.insert(std::to_string(i) + "." + m.name);
         }
     }
     for (const auto& entry : entries)
-        if (!known.contains(entry.first))
+        if (!names.contains(entry.first))
             refuse("The entry (", entry.first, ") is not known to this optimizer of ", parameters_.size(),
                    " parameters in ", groups_.size(), " groups: the state is of another one.");
 }
@@ -182,7 +182,7 @@ void Optimizer::load_state_dict(const StateDict& entries)
         detail::fail(ErrorKind::state, op,
                      "State can't be loaded while a program is recorded: load it before.");
     const Loaded loaded = read(entries);
-    for (std::size_t g = 0; g < groups_.size(); ++g) { // programs hold these very numbers, cells and counts
+    for (std::size_t g = 0; g < groups_.size(); ++g) { // in place: programs refer to these objects
         *groups_[g].values = loaded.values[g];
         groups_[g].initial_lr = loaded.initial_lr[g];
         for (std::size_t i = groups_[g].first; i < groups_[g].first + groups_[g].count; ++i) {

@@ -14,12 +14,12 @@ namespace reprise::train {
 
 namespace {
 
-// Pixels.
+// Sizes in pixels.
 constexpr double figure_width = 900, title_height = 44, panel_height = 330;
 constexpr double left = 80, right = 24, top = 40, bottom = 56; // around a panel's axes
-constexpr std::size_t most_points = 2000;                      // a line holds at most about 2 a pixel
+constexpr std::size_t max_points = 2000;                       // of a line: about 2 per pixel
 
-// Okabe and Ito's colours: told apart by colour-blind readers too.
+// The palette of Okabe and Ito, which colour-blind readers can distinguish.
 constexpr std::array<const char*, 6> colours{"#0072b2", "#d55e00", "#009e73",
                                              "#cc79a7", "#e69f00", "#56b4e9"};
 
@@ -29,11 +29,11 @@ struct Range {
     void add(double value)
     {
         if (!std::isfinite(value)) return;
-        value = std::clamp(value, -1e300, 1e300); // the length of the range must be a number too
+        value = std::clamp(value, -1e300, 1e300); // so that high - low is finite
         low = std::min(low, value);
         high = std::max(high, value);
     }
-    // Never empty: an axis needs a length.
+    // Widens an empty range, as an axis needs a length.
     void settle()
     {
         if (low > high) *this = {0, 1};
@@ -44,7 +44,7 @@ struct Range {
     }
 };
 
-// Independent of the locale.
+// Formats with one decimal, independent of the locale.
 std::string pixel(double value)
 {
     std::array<char, 64> text;
@@ -62,7 +62,7 @@ std::string escape(const std::string& text)
         case '<': out += "&lt;"; break;
         case '>': out += "&gt;"; break;
         case '"': out += "&quot;"; break;
-        default: out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c; // XML has no control characters
+        default: out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c; // XML allows no control characters
         }
     }
     return out;
@@ -80,30 +80,30 @@ std::string line(double x1, double y1, double x2, double y2, const std::string& 
            pixel(y2) + "\" stroke=\"" + colour + "\"/>\n";
 }
 
-// The points that are drawn: of every bucket of a long series the least and the greatest value, so that no
-// peak is lost.
+// Returns the indices of the points to draw: of each bucket of a long series the minimum, the maximum and a value
+// that is not finite, so that no peak and no gap is lost.
 std::vector<std::size_t> thinned(const Series& s)
 {
-    std::vector<std::size_t> kept;
-    const std::size_t buckets = most_points / 2, count = s.y.size();
-    if (count <= most_points) {
-        for (std::size_t i = 0; i < count; ++i) kept.push_back(i);
-        return kept;
+    std::vector<std::size_t> indices;
+    const std::size_t buckets = max_points / 2, count = s.y.size();
+    if (count <= max_points) {
+        for (std::size_t i = 0; i < count; ++i) indices.push_back(i);
+        return indices;
     }
     for (std::size_t b = 0; b < buckets; ++b) {
         const std::size_t begin = b * count / buckets, end = (b + 1) * count / buckets;
-        std::size_t least = begin, greatest = begin, broken = end;
+        std::size_t lowest = begin, highest = begin, broken = end;
         for (std::size_t i = begin; i < end; ++i) {
             if (!std::isfinite(s.y[i])) broken = i;
-            if (!(s.y[i] >= s.y[least])) least = i;
-            if (!(s.y[i] <= s.y[greatest])) greatest = i;
+            if (!(s.y[i] >= s.y[lowest])) lowest = i;
+            if (!(s.y[i] <= s.y[highest])) highest = i;
         }
-        std::array<std::size_t, 3> chosen{least, greatest, broken};
+        std::array<std::size_t, 3> chosen{lowest, highest, broken};
         std::sort(chosen.begin(), chosen.end());
         for (const std::size_t i : chosen)
-            if (i < end && (kept.empty() || kept.back() != i)) kept.push_back(i);
+            if (i < end && (indices.empty() || indices.back() != i)) indices.push_back(i);
     }
-    return kept;
+    return indices;
 }
 
 class PanelWriter {
@@ -179,7 +179,7 @@ private:
                 const std::string x = pixel(px(s.x[i])), y = pixel(py(s.y[i]));
                 path += (pen_down ? "L" : "M") + x + " " + y;
                 const bool inside =
-                    s.y[i] >= y_.low && s.y[i] <= y_.high; // marks at the edge are drawn whole
+                    s.y[i] >= y_.low && s.y[i] <= y_.high; // marks are not clipped at the edge
                 if (s.points && inside)
                     marks +=
                         "<circle cx=\"" + x + "\" cy=\"" + y + "\" r=\"3.5\" fill=\"" + colour + "\"/>\n";
@@ -194,7 +194,7 @@ private:
         return out + "</g>\n" + marks;
     }
 
-    // In the corner where least is drawn.  Widths are estimates: SVG knows them only when it is drawn.
+    // Draws the legend in the corner that curves cover least. Widths of text are estimates: only the viewer knows them.
     std::string legend() const
     {
         constexpr double row = 19, per_character = 7.2, sample = 24;
@@ -207,11 +207,11 @@ private:
         const double width = sample + 24 + per_character * static_cast<double>(longest);
         const double height = row * static_cast<double>(rows) + 10;
         double x = 0, y = 0;
-        std::size_t least = std::numeric_limits<std::size_t>::max();
+        std::size_t fewest = std::numeric_limits<std::size_t>::max();
         for (const double left_side : {x_right - width - 8, x_left + 8})
             for (const double top_side : {y_top_ + 8, y_bottom_ - height - 8})
-                if (const std::size_t n = drawn_within(left_side, top_side, width, height); n < least) {
-                    least = n;
+                if (const std::size_t n = drawn_within(left_side, top_side, width, height); n < fewest) {
+                    fewest = n;
                     x = left_side;
                     y = top_side;
                 }
@@ -235,17 +235,17 @@ private:
         return out;
     }
 
-    // Places of curves inside of a rectangle of pixels; long lines have several.
+    // Counts samples of curves inside a rectangle, in pixels. Each segment between two points has 16 samples.
     std::size_t drawn_within(double x, double y, double width, double height) const
     {
-        constexpr int places = 16; // between neighbours
+        constexpr int samples = 16;
         std::size_t count = 0;
         for (const Series& s : panel_.series) {
             const std::vector<std::size_t> points = thinned(s);
             for (std::size_t k = 0; k < points.size(); ++k)
-                for (int p = 0; p < places; ++p) {
+                for (int p = 0; p < samples; ++p) {
                     const std::size_t a = points[k], b = points[std::min(k + 1, points.size() - 1)];
-                    const double share = static_cast<double>(p) / places;
+                    const double share = static_cast<double>(p) / samples;
                     const double at_x = px(s.x[a] + share * (s.x[b] - s.x[a])),
                                  at_y = py(s.y[a] + share * (s.y[b] - s.y[a]));
                     count += at_x >= x && at_x <= x + width && at_y >= y && at_y <= y + height;
@@ -290,7 +290,7 @@ std::vector<double> running_mean(const std::vector<double>& values, std::size_t 
     std::vector<double> out;
     for (std::size_t end = 1; end <= values.size(); ++end) {
         const std::size_t begin = end > width ? end - width : 0;
-        double sum = 0; // anew each time: a NaN must leave with its value
+        double sum = 0; // no sliding sum: a NaN would stay in it for good
         for (std::size_t i = begin; i < end; ++i) sum += values[i];
         out.push_back(sum / static_cast<double>(end - begin));
     }

@@ -9,7 +9,8 @@ namespace reprise::train {
 
 namespace {
 
-// With the decimals that tell neighbours apart; far from 1 with an exponent.  Independent of the locale.
+// Formats with enough decimals to distinguish neighbours, and large or small numbers with an exponent. Independent of
+// the locale.
 std::string tick_text(double value, double step)
 {
     const double largest = std::max(std::abs(value), step);
@@ -25,9 +26,9 @@ std::string tick_text(double value, double step)
 
 } // namespace
 
-std::vector<Tick> ticks(double low, double high, int most)
+std::vector<Tick> ticks(double low, double high, int max_count)
 {
-    const double raw = (high - low) / most;
+    const double raw = (high - low) / max_count;
     const double power = std::pow(10.0, std::floor(std::log10(raw)));
     double step = 10 * power;
     for (const double factor : {1.0, 2.0, 5.0})

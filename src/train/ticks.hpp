@@ -1,4 +1,4 @@
-// Round numbers for an axis.
+// Computes the ticks of an axis.
 #pragma once
 #include <string>
 #include <vector>
@@ -10,8 +10,8 @@ struct Tick {
     std::string text;
 };
 
-// Multiples of 1, 2 or 5 times a power of ten in [low, high], at most about `most` of them.  Needs low <
-// high.
-std::vector<Tick> ticks(double low, double high, int most);
+// Returns multiples of 1, 2 or 5 times a power of ten in [low, high], at most about `max_count` of them. Needs
+// low < high.
+std::vector<Tick> ticks(double low, double high, int max_count);
 
 } // namespace reprise::train

@@ -13,8 +13,8 @@
 
 namespace reprise::data {
 
-// A data set whose get(i) returns the example with index i.  The result converts to Example<>.  With workers
-// several threads call get() of one object at the same time.
+// A data set with a function get(i) that returns the example with index i.  The result converts to Example<>.
+// With workers several threads call get() of one object at the same time.
 template <class D>
 concept GivesExamples = requires(D& d, std::size_t i)
 {
@@ -22,7 +22,7 @@ concept GivesExamples = requires(D& d, std::size_t i)
         d.get(i)
         } -> std::convertible_to<Example<>>;
 };
-// A data set whose get(i, random) returns an example that depends on a stream of random numbers.
+// A data set with a function get(i, random) that returns an example that depends on a stream of random numbers.
 template <class D>
 concept GivesRandomExamples = requires(D& d, std::size_t i, Random& random)
 {
@@ -38,7 +38,7 @@ concept AnyDataset = (GivesExamples<D> || GivesRandomExamples<D>)&&requires(D& d
     d.size();
 };
 
-// The number of examples of a data set.
+// Returns the number of examples of a data set.
 template <AnyDataset D> std::int64_t count_of(D& dataset)
 {
     if constexpr (requires { dataset.size().value(); })
@@ -46,15 +46,15 @@ template <AnyDataset D> std::int64_t count_of(D& dataset)
     else return static_cast<std::int64_t>(dataset.size());
 }
 
-// The example with index i, which may take numbers from the stream.
+// Returns the example with index i, which may take numbers from the stream.
 template <AnyDataset D> Example<> example_of(D& dataset, std::size_t i, [[maybe_unused]] Random& random)
 {
     if constexpr (GivesRandomExamples<D>) return dataset.get(i, random);
     else return dataset.get(i);
 }
 
-// The examples with these indices as a batch of tensors on default_device(), as a loader makes it.  Random numbers
-// are those of a seed that is drawn, so that manual_seed() decides them.
+// Returns the examples with these indices as a batch of tensors on default_device(), as a loader creates it.
+// Random numbers depend on a seed of draw_seed(), so that manual_seed() determines them.
 template <AnyDataset D> Example<Tensor> batch_of(D& dataset, const std::vector<std::size_t>& indices)
 {
     std::vector<Example<>> examples;
@@ -64,28 +64,28 @@ template <AnyDataset D> Example<Tensor> batch_of(D& dataset, const std::vector<s
     return {batch.data.to_tensor(), batch.target.to_tensor()};
 }
 
-// A function that changes an example: of the example, or of the example and a stream of random numbers.
+// A function that transforms an example.  Its arguments are the example, or the example and a stream of random numbers.
 template <class T>
 concept Transform = std::is_invocable_r_v<Example<>, T&, Example<>, Random&> ||
                     std::is_invocable_r_v<Example<>, T&, Example<>>;
 
-// A data set whose examples are those of another one after a transform.  With workers several threads call
-// the transform at the same time.
+// A data set that applies a transform to the examples of another one.  With workers several threads call the
+// transform at the same time.
 template <class D, Transform T> struct MapDataset {
     D dataset;   // the other data set
     T transform; // the function that changes each example
 
-    // The example with index i, after the transform.
+    // Returns the example with index i, after the transform.
     Example<> get(std::size_t i, Random& random)
     {
         if constexpr (std::is_invocable_r_v<Example<>, T&, Example<>, Random&>)
             return transform(example_of(dataset, i, random), random);
         else return transform(example_of(dataset, i, random));
     }
-    // The examples with these indices as a batch, as batch_of().
+    // Returns the examples with these indices as a batch, as batch_of().
     Example<Tensor> get_batch(const std::vector<std::size_t>& indices) { return batch_of(*this, indices); }
     auto size() const { return dataset.size(); } // the number of examples
-    // A data set of these examples after one more transform.
+    // Returns a data set of these examples after one more transform.
     template <Transform Next> MapDataset<MapDataset, Next> map(Next next) const&
     {
         return {*this, std::move(next)};
@@ -97,19 +97,19 @@ template <class D, Transform T> struct MapDataset {
     }
 };
 
-// A base class for data sets, which gives them map(): struct Mine : data::Dataset<Mine> { ... }.
+// A base class for data sets, which adds map(): struct Mine : data::Dataset<Mine> { ... }.
 template <class Self, class Single = Example<>> class Dataset {
 public:
     virtual ~Dataset() = default;
     virtual Single get(std::size_t i) = 0;               // the example with index i
     virtual std::optional<std::size_t> size() const = 0; // the number of examples
-    // The examples with these indices as a batch, as batch_of().
+    // Returns the examples with these indices as a batch, as batch_of().
     Example<Tensor> get_batch(const std::vector<std::size_t>& indices)
     {
         return batch_of(static_cast<Self&>(*this), indices);
     }
 
-    // A data set of these examples after a transform, with a copy of this one.
+    // Returns a data set of these examples after a transform, with a copy of this one.
     template <Transform T> MapDataset<Self, T> map(T transform) const&
     {
         return {static_cast<const Self&>(*this), std::move(transform)};
@@ -132,7 +132,7 @@ protected:
 class TensorDataset : public Dataset<TensorDataset> {
 public:
     explicit TensorDataset(Array data); // without targets; Error(argument) where `data` has no dimension
-    // Error(argument) where one has no dimension or their first dimensions differ.
+    // Throws Error(argument) where one has no dimension or their first dimensions differ.
     TensorDataset(Array data, Array target);
 
     Example<> get(std::size_t i) override;                             // row i of data and target
@@ -148,7 +148,7 @@ struct IdxArray {
     std::vector<std::int64_t> sizes; // the sizes of its dimensions
     std::vector<std::uint8_t> bytes; // the elements, row-major
 };
-// Reads an IDX file, plain or compressed with gzip.  Error(file) for one that is missing, truncated,
+// Reads an IDX file, plain or compressed with gzip.  Throws Error(file) for one that is missing, truncated,
 // malformed or of another element type than bytes.
 IdxArray read_idx(const std::filesystem::path&);
 
@@ -160,15 +160,15 @@ struct ImageDataset {
     std::vector<std::uint8_t> pixels; // all pixels, [N, channels, height, width]
     std::vector<std::int32_t> labels; // the classes of the images, [N]
 
-    // The number of images.
+    // Returns the number of images.
     std::int64_t size() const { return static_cast<std::int64_t>(labels.size()); }
-    // A copy of the first `count` images, or of all where there are fewer.  Error(argument) for a negative
-    // count.
+    // Returns a copy of the first `count` images, or of all where there are fewer.  Throws Error(argument)
+    // for a negative count.
     ImageDataset first(std::int64_t count) const;
-    // Image i as f32 [channels, height, width] of pixel / 255, and its label as i32 [].  Error(argument)
-    // where there is none.
+    // Returns image i as f32 [channels, height, width] of pixel / 255, and its label as i32 [].  Throws
+    // Error(argument) where there is none.
     Example<> get(std::size_t i) const;
-    // A data set of these examples after a transform, with a copy of this one.
+    // Returns a data set of these examples after a transform, with a copy of this one.
     template <Transform T> MapDataset<ImageDataset, T> map(T transform) const&
     {
         return {*this, std::move(transform)};
@@ -179,8 +179,8 @@ struct ImageDataset {
         return {std::move(*this), std::move(transform)};
     }
 };
-// Reads grey images and their labels from two IDX files.  Error(file) as for read_idx(), and where the files
-// do not belong together.
+// Reads grey images and their labels from two IDX files.  Throws Error(file) as for read_idx(), and where the
+// files do not match.
 ImageDataset read_idx_images(const std::filesystem::path& images, const std::filesystem::path& labels);
 
 // A data set in two parts.
@@ -192,8 +192,8 @@ struct TrainTest {
 // its folder MNIST/raw, where torchvision puts them, with or without .gz.  Nothing is downloaded; Error(file)
 // names a missing file and where to get it.
 TrainTest mnist(const std::filesystem::path& directory = "data");
-// Reads Fashion-MNIST, as mnist(), also in the folder's FashionMNIST/raw; without a folder from that of
-// Debian's package dataset-fashion-mnist.
+// Reads Fashion-MNIST as mnist() does, also from FashionMNIST/raw in the folder; without a folder, from that
+// of Debian's package dataset-fashion-mnist.
 TrainTest fashion_mnist(const std::filesystem::path& directory = {});
 // Reads CIFAR-10: 50,000 and 10,000 images of 3 x 32 x 32 in 10 classes, from data_batch_1.bin ...
 // data_batch_5.bin and test_batch.bin of the binary version, with or without .gz, in the folder or in its

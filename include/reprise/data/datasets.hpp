@@ -20,7 +20,7 @@ using data::ConcatDataset, data::Dataset, data::MapDataset, data::Subset, data::
 // One part of MNIST.  Examples are those of ImageDataset: f32 [1, 28, 28] of pixel / 255, and the class.
 class MNIST : public Dataset<MNIST> {
 public:
-    // Which part of the data set.
+    // The part of the data set.
     enum class Mode {
         kTrain, // 60,000 images for training
         kTest   // 10,000 images for testing

@@ -1,4 +1,4 @@
-// Examples in host memory, which data sets return, transforms change and loaders stack to batches, on any
+// Examples in host memory, which data sets return, transforms change and loaders stack to batches, in any
 // thread.
 #pragma once
 #include <concepts>
@@ -17,9 +17,9 @@
 
 namespace reprise::data {
 
-// The element type of an Array made of a number of the C++ type T.
+// The element type of an Array that is constructed from a number of the C++ type T.
 template <class T> struct HeldAs {
-    using Type = std::int64_t; // for integers that have no dtype of their own
+    using Type = std::int64_t; // for integers without a dtype
 };
 // For floating-point numbers.
 template <std::floating_point T> struct HeldAs<T> {
@@ -38,21 +38,21 @@ template <class T> using Held = typename HeldAs<T>::Type; // the type of HeldAs
 class Array {
 public:
     Array() = default; // undefined, such as the target of an example without one
-    // Zeros.  Error(argument) for negative sizes and for more than 2^40 bytes.
+    // An array of zeros. Throws Error(argument) for negative sizes and for more than 2^40 bytes.
     Array(DType, std::vector<std::int64_t> sizes);
-    // The values of a vector, row-major, in the given sizes.  Error(argument) where the numbers of elements
-    // differ.
+    // Copies the values of a vector, row-major, in the given sizes.  Throws Error(argument) where the numbers
+    // of elements differ.
     template <class T> Array(const std::vector<T>& values, std::vector<std::int64_t> sizes)
         : Array(DTypeOf<T>::value, std::move(sizes))
     {
         assign(values.data(), values.size());
     }
-    // The values of a vector, in one dimension.
+    // Copies the values of a vector, in one dimension.
     template <class T> Array(const std::vector<T>& values)
         : Array(values, {static_cast<std::int64_t>(values.size())})
     {}
-    // A number, without dimensions: f32 for float and double; else the type's own dtype, or i64 where it has
-    // none.
+    // Stores a number, without dimensions: f32 for float and double; else the type's own dtype, or i64 where
+    // it has none.
     template <class T>
     requires std::is_arithmetic_v<T> Array(T number)
         : Array(DTypeOf<Held<T>>::value, std::vector<std::int64_t>{})
@@ -60,7 +60,7 @@ public:
         const auto held = static_cast<Held<T>>(number);
         assign(&held, 1);
     }
-    // A copy of a tensor's values, for which it waits.  f16 and bf16 become f32.
+    // Copies the values of a tensor, and waits for them.  f16 and bf16 become f32.
     Array(const Tensor&);
 
     // A list of sizes, which can be printed.
@@ -75,14 +75,14 @@ public:
     DType dtype() const noexcept { return dtype_; }        // the type of the elements
     const Sizes& sizes() const noexcept { return sizes_; } // the sizes of all dimensions
     std::int64_t dim() const { return static_cast<std::int64_t>(sizes_.size()); } // the number of dimensions
-    // The size of a dimension; negative counts from the end.  Error(argument) where there is none.
+    // Returns the size of a dimension; negative counts from the end.  Throws Error(argument) where there is none.
     std::int64_t size(std::int64_t dim) const;
     std::int64_t numel() const noexcept; // the number of elements; 0 where undefined
     std::span<const std::byte> bytes() const noexcept { return bytes_; } // a view of all bytes
     std::span<std::byte> bytes() noexcept { return bytes_; }             // a view of all bytes, for writing
 
-    // A view of the elements, row-major.  Error(argument) where T is not the C++ type of the dtype, and where
-    // undefined.
+    // Returns a view of the elements, row-major.  Throws Error(argument) where T is not the C++ type of the
+    // dtype, and where undefined.
     template <class T> std::span<const T> values() const
     {
         check_type(DTypeOf<T>::value);
@@ -94,16 +94,16 @@ public:
         check_type(DTypeOf<T>::value);
         return {reinterpret_cast<T*>(bytes_.data()), bytes_.size() / sizeof(T)};
     }
-    // A copy of row i, which has no first dimension.  Error(argument) where there is no such row.
+    // Returns a copy of row i, without the first dimension.  Throws Error(argument) where there is no such row.
     Array row(std::int64_t i) const;
-    // As row(); a negative index counts from the end.
+    // Returns row(i); a negative index counts from the end.
     Array operator[](std::int64_t i) const { return row(i < 0 ? i + size(0) : i); }
-    // The element of an array of one element, as T.  Error(argument) for arrays of more or less, and where T
-    // is too small for it.
+    // Returns the element of an array of one element, as T.  Throws Error(argument) for arrays of another
+    // size, and if it is out of the range of T.
     template <class T> T item() const { return item().template to<T>(); }
-    // The element as a Scalar.  Error(argument) as above.
+    // Returns the element as a Scalar.  Throws Error(argument) as above.
     Scalar item() const;
-    // A tensor of the values on a device, by default default_device(); undefined for an undefined array.
+    // Returns a tensor of the values on a device, by default default_device(); undefined for an undefined array.
     Tensor to_tensor(const std::optional<Device>& = std::nullopt) const;
     operator Tensor() const { return to_tensor(); } // as to_tensor()
 
@@ -118,18 +118,18 @@ private:
 };
 
 std::ostream& operator<<(std::ostream&, const Array&); // prints the array as a tensor
-// Arithmetic of arrays, which gives tensors.
+// Arithmetic of arrays, which returns tensors.
 using reprise::operator+, reprise::operator-, reprise::operator*, reprise::operator/;
 
 // Data with its target: auto [x, y] = example.  With arrays it is one example or a batch in host memory, with
 // tensors a batch of a loader.
 template <class Data = Array, class Target = Data> struct Example {
     Data data;     // the input of a model
-    Target target; // the wanted output; undefined where there is none
+    Target target; // the expected output; undefined where there is none
 };
 
-// Stacks examples to a batch, along a new first dimension.  Error(argument) where dtypes or sizes differ,
-// where only some examples have a target, and for no examples.
+// Stacks examples to a batch, along a new first dimension.  Throws Error(argument) where dtypes or sizes
+// differ, where only some examples have a target, and for no examples.
 Example<> stack(const std::vector<Example<>>&);
 
 // A stream of random numbers (SplitMix64) that depends on its seed only and is the same on every platform.

@@ -1,4 +1,4 @@
-// Loaders, which make batches of a data set's examples as tensors.
+// Loaders, which create batches of a data set's examples as tensors.
 #pragma once
 #include <concepts>
 #include <cstddef>
@@ -21,24 +21,24 @@ namespace reprise::data {
 // Options of DataLoader in braces, DataLoader::Options.
 struct DataLoaderSettings {
     std::int64_t batch_size = 1; // examples in a batch, at least 1
-    bool shuffle = false;        // whether each epoch is in another random order
-    // Of the order, and of random numbers for the data set; none: the loader draws it when it is made, so that
-    // manual_seed() decides it.
+    bool shuffle = false;        // whether each epoch has a new random order
+    // The seed of the order, and of random numbers for the data set; none: the constructor draws it, so that
+    // manual_seed() determines it.
     std::optional<std::uint64_t> seed = std::nullopt;
     bool drop_last = false; // leaves out the last batch where it is smaller
     // For an ImageDataset, one mean for all channels or one for each: x = (pixel / 255 - mean) / std.
     std::vector<double> mean = {0};
     std::vector<double> std = {1};               // as `mean`; above 0
     std::optional<Device> device = std::nullopt; // the device of the batches; none: default_device()
-    std::size_t num_workers = 0; // threads that prepare batches, at most 1024; 0: none but the loop's own
+    std::size_t num_workers = 0; // threads that prepare batches, at most 1024; 0: the loop's thread
     std::size_t prefetch = 2;    // batches that each worker prepares ahead, at least 1
-    // Gives the order of the examples, in place of `shuffle`.
+    // Determines the order of the examples, in place of `shuffle`.
     std::shared_ptr<const samplers::Sampler> sampler = nullptr;
-    // Makes a batch of examples; null: stack().  Must be null for an ImageDataset.
+    // Combines examples to a batch; null: stack().  Must be null for an ImageDataset.
     std::function<Example<>(const std::vector<Example<>>&)> collate = nullptr;
 };
 
-// The same options as libtorch writes them, which convert to those in braces:
+// The same options in libtorch's style, which convert to those in braces:
 // DataLoaderOptions().batch_size(64).workers(2).
 class DataLoaderOptions {
 public:
@@ -68,7 +68,7 @@ public:
     REPRISE_LOADER_OPTION(sampler, sampler)
     REPRISE_LOADER_OPTION(collate, collate)
 #undef REPRISE_LOADER_OPTION
-    // For programs written for libtorch: batches are always in their order.
+    // Has no effect, for programs written for libtorch: batches always come in order.
     DataLoaderOptions& enforce_ordering(bool) { return *this; }
 
 private:
@@ -81,25 +81,25 @@ struct Pick {
     std::uint64_t seed; // the seed of its random numbers
 };
 
-// Makes batches in host memory for a loader.
+// Creates batches in host memory for a loader.
 class BatchSource {
 public:
     virtual ~BatchSource() = default;
     virtual std::int64_t size() const = 0; // the number of examples
-    // The batch of the given examples.  With workers several threads call it at the same time.
+    // Returns the batch of the given examples.  With workers several threads call it at the same time.
     virtual Example<> batch(std::span<const Pick>) const = 0;
 };
 
-// Makes batches of the examples of a data set.
+// Creates batches from the examples of a data set.
 template <AnyDataset D> class SourceOf final : public BatchSource {
 public:
-    // `collate` makes a batch of examples; null: stack().
+    // `collate` combines examples to a batch; null: stack().
     SourceOf(D dataset, std::function<Example<>(const std::vector<Example<>>&)> collate)
         : dataset_(std::move(dataset)), collate_(collate ? std::move(collate) : stack)
     {}
-    // The number of examples.
+    // Returns the number of examples.
     std::int64_t size() const override { return count_of(dataset_); }
-    // Gets the examples and makes a batch of them.
+    // Gets the examples and combines them to a batch.
     Example<> batch(std::span<const Pick> picks) const override
     {
         std::vector<Example<>> examples;
@@ -116,10 +116,10 @@ private:
     std::function<Example<>(const std::vector<Example<>>&)> collate_;
 };
 
-// Makes batches of a data set.  Each loop, `for (auto [x, y] : loader)`, or `for (auto& batch : loader)` with
-// batch.data and batch.target, is the next epoch, in another order if it shuffles; epoch(n) is a given one.
-// For an ImageDataset, x is f32 [B, C, H, W] and y is i32 [B]; for other data sets they are the results of
-// get() with a first dimension of B, and y is undefined where there is no target.
+// Loads batches of a data set.  Each loop, `for (auto [x, y] : loader)`, or `for (auto& batch : loader)` with
+// batch.data and batch.target, runs the next epoch, in a new order if it shuffles; epoch(n) returns a certain
+// epoch.  For an ImageDataset, x is f32 [B, C, H, W] and y is i32 [B]; for other data sets they are the
+// results of get() with a first dimension of B, and y is undefined where there is no target.
 //
 // Order and values do not depend on the number of workers.  An exception of get() or a transform is thrown
 // from the loop at its batch, and ends the loop.  Leaving a loop early waits for batches that are being
@@ -129,8 +129,8 @@ public:
     using Batch = Example<Tensor>;      // data and target of a batch on the device
     using Options = DataLoaderSettings; // the options in braces
 
-    // Makes a loader of a data set.  Error(argument) for options out of their range, and for both `shuffle`
-    // and a sampler.
+    // Creates a loader of a data set.  Throws Error(argument) for options out of their range, and for both
+    // `shuffle` and a sampler.
     template <AnyDataset D> explicit DataLoader(D dataset, Options options = {})
         : DataLoader(source_of(std::move(dataset), options), options)
     {}
@@ -138,16 +138,16 @@ public:
     template <AnyDataset D, std::integral N> DataLoader(D dataset, N batch_size)
         : DataLoader(std::move(dataset), Options{.batch_size = static_cast<std::int64_t>(batch_size)})
     {}
-    // Makes a loader of images that it shares.  Error(argument) as above, for a null pointer, and for images
-    // of other sizes than their data set says.
+    // Creates a loader of images that it shares.  Throws Error(argument) as above, for a null pointer, and
+    // for images of other sizes than their data set says.
     DataLoader(std::shared_ptr<const ImageDataset>, Options);
-    // Makes a loader of a source of batches.  Error(argument) as above, and for a null pointer.
+    // Creates a loader of a source of batches.  Throws Error(argument) as above, and for a null pointer.
     DataLoader(std::shared_ptr<const BatchSource>, Options);
 
     std::int64_t size() const noexcept { return batches_; }          // the number of batches in an epoch
     const BatchSource& dataset() const noexcept { return *source_; } // the source of the batches
 
-    class Run; // for the library itself: an epoch that is being iterated (src/data/run.hpp)
+    class Run; // for the library itself: an epoch during iteration (src/data/run.hpp)
 
     // An input iterator over the batches of an epoch.  Copies share their position.
     class Iterator {
@@ -158,11 +158,11 @@ public:
         using value_type = Batch;                          // for the standard library
         using reference = Batch&;                          // for the standard library
         using pointer = Batch*;                            // for the standard library
-        // The batch, which is made at the first access.  Error(state) at the end.
+        // Returns the batch, which is created at the first access.  Throws Error(state) at the end.
         Batch& operator*() const;
         Batch* operator->() const { return &**this; } // the batch
-        Iterator& operator++();                       // goes to the next batch
-        void operator++(int) { ++*this; }             // goes to the next batch
+        Iterator& operator++();                       // advances to the next batch
+        void operator++(int) { ++*this; }             // advances to the next batch
         // Whether the epoch is at its end.
         friend bool operator==(const Iterator& it, std::default_sentinel_t) { return it.at_end(); }
 
@@ -185,7 +185,7 @@ public:
         std::uint64_t number_;
     };
 
-    // The epoch with the given number; valid while the loader exists.
+    // Returns the epoch with the given number; valid while the loader exists.
     Epoch epoch(std::uint64_t number) const { return {this, number}; }
     Iterator begin() { return run(next_epoch_++); }    // begins the next epoch; the first has number 0
     std::default_sentinel_t end() const { return {}; } // the end of an epoch
@@ -210,13 +210,13 @@ private:
     std::uint64_t next_epoch_ = 0;
 };
 
-// Makes a loader as in libtorch: `auto loader = make_data_loader<samplers::SequentialSampler>(std::move(set),
-// 64);`, then `for (auto& batch : *loader)`.  Without a sampler the order is random, another one in each epoch,
-// as libtorch has it; DataLoader itself shuffles only where it is told to, as PyTorch has it.
+// Creates a loader as in libtorch: `auto loader = make_data_loader<samplers::SequentialSampler>(std::move(set), 64);`,
+// then `for (auto& batch : *loader)`.  Without a sampler each epoch has a new random order, as in libtorch; DataLoader
+// itself shuffles only if `shuffle` is set, as in PyTorch.
 template <class Sampler = samplers::RandomSampler, AnyDataset D>
 std::unique_ptr<DataLoader> make_data_loader(D dataset, DataLoader::Options options = {})
 {
-    // The default gives way to the options, as the loader refuses two orders.
+    // The options override the default sampler, as the loader throws if it has both.
     constexpr bool is_default = std::is_same_v<Sampler, samplers::RandomSampler>;
     if (!is_default || !(options.shuffle || options.sampler))
         options.sampler = std::make_shared<const Sampler>();
@@ -229,7 +229,7 @@ std::unique_ptr<DataLoader> make_data_loader(D dataset, N batch_size)
     return make_data_loader<Sampler>(
         std::move(dataset), DataLoader::Options{.batch_size = static_cast<std::int64_t>(batch_size)});
 }
-// The same with a sampler, which gives the order.
+// The same with a sampler, which determines the order.
 template <AnyDataset D, std::derived_from<samplers::Sampler> S>
 std::unique_ptr<DataLoader> make_data_loader(D dataset, S sampler, DataLoader::Options options = {})
 {

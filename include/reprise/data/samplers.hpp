@@ -1,4 +1,4 @@
-// Samplers, which give the order in which a loader takes examples.
+// Samplers, which determine the order in which a loader takes examples.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -7,8 +7,8 @@
 
 namespace reprise::data {
 
-// A random permutation of 0 ... size - 1, which depends on seed and epoch only and is the same on every
-// platform.
+// Returns a random permutation of 0 ... size - 1, which depends on seed and epoch only and is the same on
+// every platform.
 std::vector<std::int64_t> shuffled(std::int64_t size, std::uint64_t seed, std::uint64_t epoch);
 
 namespace samplers {
@@ -17,24 +17,24 @@ namespace samplers {
 class Sampler {
 public:
     virtual ~Sampler() = default;
-    // The number of examples in an epoch of a data set of `size` examples; by default all.
+    // Returns the number of examples in an epoch of a data set of `size` examples; by default all.
     virtual std::int64_t count(std::int64_t size) const { return size; }
-    // The indices of an epoch's examples: count(size) numbers from 0 to size - 1 that depend on the arguments
-    // only.
+    // Returns the indices of an epoch's examples: count(size) numbers from 0 to size - 1 that depend on the
+    // arguments only.
     virtual std::vector<std::int64_t> order(std::int64_t size, std::uint64_t seed,
                                             std::uint64_t epoch) const = 0;
 
-    // -- libtorch's use by hand, of a sampler that was given a size --
-    // The indices of the next batch, or none at the end of an epoch.  Error(argument) for a batch_size of 0,
-    // and without a size.
+    // -- direct use as in libtorch, of a sampler that was given a size --
+    // Returns the indices of the next batch, or none at the end of an epoch.  Throws Error(argument) for a
+    // batch_size of 0, and without a size.
     std::optional<std::vector<std::size_t>> next(std::size_t batch_size);
-    // Goes to the beginning of the next epoch; with another size where one is given.
+    // Starts the next epoch, with a new size if one is given.
     void reset(std::optional<std::size_t> new_size = std::nullopt);
 
 protected:
     Sampler() = default; // for classes that derive from it
-    // With a size for next(), and the seed of its orders; none: the first next() draws it, so that
-    // manual_seed() decides it.
+    // Takes a size for next(), and the seed of its orders; none: the first next() draws it, so that
+    // manual_seed() determines it.
     explicit Sampler(std::size_t size, std::optional<std::uint64_t> seed = std::nullopt)
         : size_(size), seed_(seed)
     {}
@@ -59,15 +59,15 @@ public:
                                     std::uint64_t epoch) const override;
 };
 
-// Takes all examples in a random order, another one in each epoch.
+// Takes all examples in a random order, a new one in each epoch.
 class RandomSampler final : public Sampler {
 public:
     RandomSampler() = default; // for a loader
-    // With a size for next(); the orders depend on the seed only.  Without one, manual_seed() decides them.
+    // Takes a size for next().  The orders depend on the seed only; without one, manual_seed() determines them.
     explicit RandomSampler(std::size_t size, std::optional<std::uint64_t> seed = std::nullopt)
         : Sampler(size, seed)
     {}
-    // As shuffled().
+    // Returns the order of shuffled().
     std::vector<std::int64_t> order(std::int64_t size, std::uint64_t seed,
                                     std::uint64_t epoch) const override;
 };
@@ -75,18 +75,18 @@ public:
 // Draws `count` examples with replacement, each with a probability in proportion to its weight.
 class WeightedRandomSampler final : public Sampler {
 public:
-    // One weight for each example.  Error(argument) for weights that are negative, not finite or all 0, and
-    // for a negative count.
+    // Takes one weight for each example.  Throws Error(argument) for weights that are negative, not finite or
+    // all 0, and for a negative count.
     WeightedRandomSampler(std::vector<double> weights, std::int64_t count);
-    // The count given to the constructor.  Error(argument) where the data set has not one example for each
-    // weight.
+    // Returns the count given to the constructor.  Throws Error(argument) unless the data set has one example
+    // for each weight.
     std::int64_t count(std::int64_t size) const override;
-    // The drawn indices.
+    // Returns the drawn indices.
     std::vector<std::int64_t> order(std::int64_t size, std::uint64_t seed,
                                     std::uint64_t epoch) const override;
 
 private:
-    std::vector<double> sums_; // of the weights up to each
+    std::vector<double> sums_; // cumulative sums of the weights
     std::int64_t count_;
 };
 

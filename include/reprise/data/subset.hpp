@@ -1,4 +1,4 @@
-// Parts of data sets and data sets one behind the other: Subset, random_split(), ConcatDataset.
+// Subsets and concatenations of data sets: Subset, random_split(), ConcatDataset.
 #pragma once
 #include <array>
 #include <concepts>
@@ -24,20 +24,20 @@ void check_index(const char* op, std::size_t i, std::size_t size);
 // The examples of another data set at some indices, in their order.
 template <AnyDataset D> class Subset {
 public:
-    // Error(argument) for an index that the data set does not have.
+    // Throws Error(argument) for an index that the data set does not have.
     Subset(D dataset, std::vector<std::size_t> indices)
         : Subset(std::make_shared<D>(std::move(dataset)), std::move(indices))
     {}
-    // The same of a data set that several subsets share; not null.
+    // The same for a data set that several subsets share; it must not be null.
     Subset(std::shared_ptr<D> dataset, std::vector<std::size_t> indices)
         : dataset_(std::move(dataset)), indices_(std::move(indices))
     {
         check_indices(indices_, count_of(*dataset_));
     }
 
-    // The example with index i of the subset.  Error(argument) where there is none.
+    // Returns the example with index i of the subset.  Throws Error(argument) where there is none.
     Example<> get(std::size_t i) const requires(!GivesRandomExamples<D>) { return dataset_->get(at(i)); }
-    // The same of a data set whose examples depend on random numbers.
+    // The same for a data set with examples that depend on random numbers.
     Example<> get(std::size_t i, Random& random) const requires GivesRandomExamples<D>
     {
         return dataset_->get(at(i), random);
@@ -45,7 +45,7 @@ public:
     std::optional<std::size_t> size() const { return indices_.size(); }           // the number of examples
     const std::vector<std::size_t>& indices() const noexcept { return indices_; } // their indices
     const D& dataset() const noexcept { return *dataset_; }                       // the other data set
-    // A data set of these examples after a transform.
+    // Returns a data set of these examples after a transform.
     template <Transform T> MapDataset<Subset, T> map(T transform) const
     {
         return {*this, std::move(transform)};
@@ -60,22 +60,22 @@ private:
     std::shared_ptr<D> dataset_;
     std::vector<std::size_t> indices_;
 };
-// The chosen images, in their order.
+// Copies the images of the subset, in its order.
 ImageDataset images_of(const Subset<ImageDataset>&);
 
-// The indices 0 ... size - 1 in a random order, in parts of these lengths; for random_split().  Without a seed
-// it is drawn.
+// Splits a random permutation of 0 ... size - 1 into parts of these lengths; for random_split().  Without a
+// seed one is drawn.
 std::vector<std::vector<std::size_t>> split_indices(std::int64_t size,
                                                     const std::vector<std::int64_t>& lengths,
                                                     std::optional<std::uint64_t> seed);
-// The same for shares of all examples, rounded down; the first parts take the rest.
+// The same for fractions of all examples, rounded down; the first parts get one of the remaining examples each.
 std::vector<std::vector<std::size_t>> split_indices(std::int64_t size, const std::vector<double>& shares,
                                                     std::optional<std::uint64_t> seed);
 
-// Splits a data set at random into parts of these lengths, or of these shares such as {0.8, 0.2}:
-// auto [train, test] = random_split(set, {800, 200});  The order depends on the seed only; without one it is
-// drawn, so that manual_seed() decides it.  Error(argument) unless the lengths add up to the number of examples,
-// and the shares to 1.
+// Splits a data set at random into parts of these lengths, or of these fractions such as {0.8, 0.2}: auto
+// [train, test] = random_split(set, {800, 200});  The order depends on the seed only; without a seed one is
+// drawn, so that manual_seed() determines it.  Throws Error(argument) unless the lengths add up to the number
+// of examples, and the fractions to 1.
 template <AnyDataset D, class Length>
 requires std::is_arithmetic_v<Length> std::vector<Subset<D>> random_split(
     D dataset, const std::vector<Length>& lengths, std::optional<std::uint64_t> seed = std::nullopt)
@@ -101,7 +101,7 @@ requires std::is_arithmetic_v<Length> std::array<Subset<D>, N> random_split(
     (std::make_index_sequence<N>());
 }
 
-// The examples of several data sets, one behind the other.
+// The concatenation of several data sets.
 class ConcatDataset {
 public:
     // Data sets of different types.
@@ -122,12 +122,12 @@ public:
         : ConcatDataset(std::vector<D>(datasets))
     {}
 
-    // The example with index i of all; a data set that needs random numbers takes them from the stream.
-    // Error(argument) where there is none.
+    // Returns the example with index i of all; a data set that needs random numbers takes them from the
+    // stream.  Throws Error(argument) where there is none.
     Example<> get(std::size_t i, Random& random) const;
     Example<> get(std::size_t i) const; // the same, with random numbers that depend on i
     std::optional<std::size_t> size() const { return starts_.back(); } // the number of examples
-    // A data set of these examples after a transform.
+    // Returns a data set of these examples after a transform.
     template <Transform T> MapDataset<ConcatDataset, T> map(T transform) const
     {
         return {*this, std::move(transform)};
@@ -142,7 +142,7 @@ private:
         parts_.push_back([shared](std::size_t i, Random& random) { return example_of(*shared, i, random); });
     }
     std::vector<Get> parts_;
-    std::vector<std::size_t> starts_{0}; // of the data sets, then the number of all examples
+    std::vector<std::size_t> starts_{0}; // index of the first example of each, then the total number
 };
 
 } // namespace reprise::data

@@ -1,9 +1,9 @@
 // Activations, with the names of torch.nn: each module calls the function of the same meaning in
 // ops/elementwise.hpp or ops/reductions.hpp.
 //
-// Inputs have any shape, and the result has the same shape unless a class says otherwise.  Floating dtypes
-// are kept.  Options name the constructor's arguments: LeakyReLU({.negative_slope = 0.2}).  `inplace` is
-// accepted as in PyTorch and changes nothing: x stays as it is, and memory is planned without it.
+// Inputs have any shape, and the result has the same shape unless a class says otherwise, and the same floating
+// dtype.  Options name the constructor's arguments: LeakyReLU({.negative_slope = 0.2}).  `inplace` is accepted as
+// in PyTorch and has no effect: x does not change, and memory planning does not need it.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -56,7 +56,7 @@ public:
 protected:
     std::int64_t dim_ = 0; // the dimension
 };
-// The base class of activations that shrink by a bound.
+// The base class of Hardshrink and Softshrink, which have a bound.
 class ShrinkActivation : public Module {
 public:
     using Module::Module;
@@ -158,7 +158,7 @@ public:
     Tensor forward(Tensor x) override;
 };
 
-// x times the share of the standard normal distribution below x (Hendrycks and Gimpel, 2016).
+// x times the cumulative distribution function of the standard normal distribution at x (Hendrycks and Gimpel, 2016).
 class GELU : public Module {
 public:
     REPRISE_LAYER(GELU)
@@ -197,8 +197,8 @@ private:
     double negative_slope_ = 0;
 };
 
-// x for x > 0, else weight x: LeakyReLU whose slope is trained, one for all elements or one for each channel
-// of x [N, C, ...] (He et al., 2015).  Throws Error(shape) where the weight does not fit x.
+// x for x > 0, else weight x: LeakyReLU with a trained slope, one for all elements or one for each channel of
+// x [N, C, ...] (He et al., 2015).  Throws Error(shape) where the weight does not fit x.
 class PReLU : public Module {
 public:
     REPRISE_LAYER(PReLU)

@@ -23,23 +23,23 @@ struct MultiheadAttentionSettings {
         vdim = std::nullopt;                         // features of the value; default: embed_dim
     bool batch_first = false;                        // inputs and outputs are [N, T, E], not [T, N, E]
 };
-// Which keys a query may attend to.  In a bool mask true marks what is masked OUT, as in PyTorch; a mask of
-// the query's dtype is added to the scores.
+// The keys that a query may attend to.  In a bool mask, true marks keys that are masked OUT, as in PyTorch; a
+// mask of the query's dtype is added to the scores.
 struct MultiheadAttentionMasks {
     Tensor key_padding_mask = {};     // [N, S], or [S] without a batch: keys that no query attends to
     Tensor attn_mask = {};            // [T, S], or [N heads, T, S] with one for each head of each sequence
     bool is_causal = false;           // query t attends to keys 0 to t only
     bool average_attn_weights = true; // the weights that are returned are the mean over the heads
 };
-// What a call of MultiheadAttention returns: the output, of the query's shape, and the attention weights
+// The result of a call of MultiheadAttention: the output, of the query's shape, and the attention weights
 // without dropout, [N, T, S], or [N, heads, T, S] where not averaged; without the N for inputs without a
-// batch.  The weights are computed only where they are used.
+// batch.  The weights are computed only if they are used.
 using MultiheadAttentionOutput = std::tuple<Tensor, Tensor>;
-// Multi-head attention (Vaswani et al., 2017) of query [T, N, E], key [S, N, kdim] and value [S, N, vdim] for
-// E = embed_dim: projects them, applies scaled_dot_product_attention in each head and projects the result to
-// [T, N, E].  All inputs may lack N.  Throws Error(shape) and Error(dtype) where inputs or masks do not fit.
+// Multi-head attention (Vaswani et al., 2017) of query [T, N, E], key [S, N, kdim] and value [S, N, vdim] for E =
+// embed_dim: projects them, applies scaled_dot_product_attention in each head and projects the result to [T, N, E].  N
+// may be absent in all inputs.  Throws Error(shape) and Error(dtype) where inputs or masks do not fit.
 //
-// A query whose keys are all masked out gets a result of zeros from its heads.
+// If all keys of a query are masked out, the heads return zeros for it.
 class MultiheadAttention : public Module {
 public:
     REPRISE_LAYER(MultiheadAttention)
@@ -52,7 +52,7 @@ public:
                        const MultiheadAttentionSettings& = {});
     // Self-attention without masks: the output for x as query, key and value.
     Tensor forward(Tensor x) override;
-    // The output and the attention weights.
+    // Returns the output and the attention weights.
     MultiheadAttentionOutput forward(Tensor query, Tensor key, Tensor value, MultiheadAttentionMasks = {});
     // The same with PyTorch's arguments in their order; without need_weights the weights are undefined.
     MultiheadAttentionOutput forward(Tensor query, Tensor key, Tensor value, Tensor key_padding_mask,
@@ -105,7 +105,7 @@ struct RotaryEmbeddingOptions {
 // Rotary position embedding (Su et al., 2021) of queries or keys x [..., T, dim]: rotates pair i of the
 // features at position t by the angle t / base^(2 i / dim), computed in f32.  The result has x's shape and
 // dtype.  Throws Error(shape) where the last size is not dim, and Error(device) where x is not on the device
-// that was the default one when the module was made.
+// that was the default one when the module was created.
 class RotaryEmbedding : public Module {
 public:
     REPRISE_LAYER(RotaryEmbedding)
@@ -178,16 +178,16 @@ public:
     {
         return (*this)(x, src_mask, Tensor(), where);
     }
-    // A layer of the same options with copies of the parameters' present values.
+    // Returns a layer of the same options with copies of the parameters' present values.
     TransformerEncoderLayer copy() const;
     MultiheadAttention self_attn{nullptr}; // of x to itself
     Linear linear1{nullptr},               // d_model to dim_feedforward
         linear2{nullptr};                  // dim_feedforward to d_model
     LayerNorm norm1{nullptr},              // of the self-attention
         norm2{nullptr};                    // of the linear layers
-    Dropout dropout,                       // behind the activation
-        dropout1,                          // behind self_attn
-        dropout2;                          // behind linear2
+    Dropout dropout,                       // after the activation
+        dropout1,                          // after self_attn
+        dropout2;                          // after linear2
 
 private:
     std::int64_t d_model_ = 0, nhead_ = 0;

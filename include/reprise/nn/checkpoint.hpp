@@ -1,4 +1,4 @@
-// Modules whose calls are checkpoints (autograd/checkpoint.hpp).
+// Modules with checkpointed calls (autograd/checkpoint.hpp).
 #pragma once
 #include <cstddef>
 #include <string>

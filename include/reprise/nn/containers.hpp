@@ -15,15 +15,15 @@
 
 namespace reprise::detail {
 
-// The module as an M; throws Error(argument) for a module of another type.
+// Returns the module as an M; throws Error(argument) for a module of another type.
 template <class M> M& module_as(nn::Module& module, const std::string& name)
 {
     if (auto* found = dynamic_cast<M*>(&module)) return *found;
     fail(ErrorKind::argument, "at", "The module (", name, ") is of another type than was requested.");
 }
 
-// What a container can be given: a module, which is moved into it, or a shared pointer to one, which it
-// shares.
+// The arguments that a container accepts: a module, which is moved into it, or a shared pointer to
+// one, which it shares.
 template <class M>
 concept OwnedModule = std::derived_from<M, nn::Module> && !std::is_const_v<M>;
 template <class M> std::shared_ptr<nn::Module> owned_module(std::shared_ptr<M> module) { return module; }
@@ -43,7 +43,7 @@ namespace reprise::nn {
 
 // A module with its name, as in Sequential({{"fc", Linear(4, 8)}, {"act", ReLU()}}).
 struct NamedModule {
-    // Of a module, which is moved into this one, or of a shared pointer to one.
+    // Takes a module, which is moved into this one, or a shared pointer to one.
     template <detail::Ownable M> NamedModule(std::string text, M&& given)
         : name(std::move(text)), module(detail::owned_module(std::forward<M>(given)))
     {}
@@ -51,24 +51,24 @@ struct NamedModule {
     std::shared_ptr<Module> module; // not null
 };
 
-// Calls its modules one after the other, each with the result of the one before; without modules the result
+// Calls its modules one after the other, each with the result of the previous one; without modules the result
 // is x:
 //
 //     nn::Sequential net(nn::Linear(784, 128), nn::ReLU(), nn::make<nn::Linear>(128, 10));
 //
-// The children are named "0", "1", ... by their places, where no other name is given.
+// The children are named "0", "1", ... by their indices, unless another name is given.
 class Sequential : public Module {
 public:
     REPRISE_LAYER(Sequential)
     using Module::Module;
     Sequential() = default; // without modules
-    // With these modules in this order, as push_back adds them.
+    // Adds these modules in this order, as push_back does.
     template <detail::Ownable... Modules>
     requires(sizeof...(Modules) > 0) explicit Sequential(Modules&&... modules)
     {
         (push_back(std::forward<Modules>(modules)), ...);
     }
-    // With these modules under these names: Sequential({{"fc", Linear(4, 8)}, {"act", ReLU()}}).
+    // Adds these modules under these names: Sequential({{"fc", Linear(4, 8)}, {"act", ReLU()}}).
     explicit Sequential(std::initializer_list<NamedModule> modules)
     {
         for (const NamedModule& m : modules) push_back(m.name, m.module);
@@ -76,7 +76,7 @@ public:
     Tensor forward(Tensor x) override;
     // Appends a module, which is shared with the caller.  Throws Error(argument) for a null pointer.
     void push_back(std::shared_ptr<Module>);
-    // The same under a name; Error(argument) too for one that is there already, is empty or has a dot.
+    // The same under a name.  Also throws Error(argument) for a name that exists already, is empty or has a dot.
     void push_back(const std::string& name, std::shared_ptr<Module>);
     // Appends a module, which is moved into this one.
     template <detail::OwnedModule M> void push_back(M&& module)
@@ -94,7 +94,7 @@ public:
         push_back(detail::owned_module(std::forward<M>(module)));
         return *this;
     }
-    // Appends all modules of another container, which shares them then; returns this one.
+    // Appends all modules of another container, which shares them from then on; returns this one.
     template <class Modules> Sequential& extend(const Modules& modules)
     {
         for (const std::shared_ptr<Module>& module : modules) push_back(module);
@@ -106,14 +106,14 @@ public:
     Module& at(std::size_t index) const;                          // Error(argument) for an index out of range
     Module& operator[](std::size_t index) const { return at(index); } // as at()
     std::shared_ptr<Module> ptr(std::size_t index) const; // at() as a pointer, which shares the module
-    // The module as its own type: net.at<nn::Linear>(0).  Throws Error(argument) for another type too.
+    // Returns the module as its own type: net.at<nn::Linear>(0).  Also throws Error(argument) for another type.
     template <class M> M& at(std::size_t index) const
     {
         return detail::module_as<M>(at(index), std::to_string(index));
     }
-    // For loops: for (auto& layer : net) x = layer(x), or layer->forward(x).
+    // Iterates over the modules: for (auto& layer : net) x = layer(x), or layer->forward(x).
     auto begin() const noexcept { return modules_.begin(); }
-    auto end() const noexcept { return modules_.end(); } // behind the last module
+    auto end() const noexcept { return modules_.end(); } // past the last module
 
 private:
     std::vector<ModulePointer> modules_;
@@ -127,28 +127,28 @@ public:
     REPRISE_LAYER(ModuleList)
     using Module::Module;
     ModuleList() = default; // without modules
-    // With these modules in this order, as append() adds them.
+    // Adds these modules in this order, as append() does.
     template <detail::Ownable... Modules>
     requires(sizeof...(Modules) > 0) explicit ModuleList(Modules&&... modules)
     {
         (push_back(std::forward<Modules>(modules)), ...);
     }
-    // With these modules, which are shared with the caller.
+    // Adds these modules, which are shared with the caller.
     explicit ModuleList(const std::vector<std::shared_ptr<Module>>& modules) { extend(modules); }
 
     std::size_t size() const noexcept { return modules_.size(); } // the number of modules
     bool empty() const noexcept { return modules_.empty(); }      // whether there are no modules
     bool is_empty() const noexcept { return empty(); }            // as empty()
     Module& operator[](std::int64_t index) const;                 // the module at the index
-    // The module as its own type: list.at<nn::LSTM>(0).  Throws Error(argument) for another type too.
+    // Returns the module as its own type: list.at<nn::LSTM>(0).  Also throws Error(argument) for another type.
     template <class M> M& at(std::int64_t index) const
     {
         return detail::module_as<M>((*this)[index], std::to_string(index));
     }
     std::shared_ptr<Module> ptr(std::int64_t index) const; // the module as a pointer, which shares it
-    // For loops: for (auto& layer : list) x = layer(x), or layer->forward(x).
+    // Iterates over the modules: for (auto& layer : list) x = layer(x), or layer->forward(x).
     auto begin() const noexcept { return modules_.begin(); }
-    auto end() const noexcept { return modules_.end(); } // behind the last module
+    auto end() const noexcept { return modules_.end(); } // past the last module
 
     ModuleList& append(std::shared_ptr<Module>); // adds a shared module at the end; returns this list
     // Adds a module at the end, which is moved into the list; returns this list.
@@ -156,13 +156,13 @@ public:
     {
         return append(detail::owned_module(std::forward<M>(module)));
     }
-    // As append(), of a module or a shared pointer.
+    // Appends a module or a shared pointer to one.
     template <detail::Ownable M> void push_back(M&& module)
     {
         append(detail::owned_module(std::forward<M>(module)));
     }
     ModuleList& extend(const std::vector<std::shared_ptr<Module>>&); // adds all of them at the end, or none
-    // The same for the modules of another container, which shares them then.
+    // The same for the modules of another container, which shares them from then on.
     template <class Modules>
     requires std::derived_from<Modules, Module> ModuleList& extend(const Modules& modules)
     {
@@ -194,7 +194,7 @@ public:
     using Items = std::vector<std::pair<std::string, std::shared_ptr<Module>>>; // names and their modules
     using Module::Module;
     ModuleDict() = default; // without modules
-    // With these modules, which are shared with the caller; of equal names the last one counts.
+    // Adds these modules, which are shared with the caller; of equal names the last one is used.
     explicit ModuleDict(const Items& items) { update(items); }
     // The same for modules that are moved into this one: ModuleDict({{"fc", Linear(4, 8)}}).
     explicit ModuleDict(std::initializer_list<NamedModule> modules)
@@ -206,10 +206,10 @@ public:
     bool empty() const noexcept { return items_.empty(); }      // whether there are no modules
     bool is_empty() const noexcept { return empty(); }          // as empty()
     auto begin() const noexcept { return items_.begin(); }      // for loops over names and modules
-    auto end() const noexcept { return items_.end(); }          // behind the last one
+    auto end() const noexcept { return items_.end(); }          // past the last one
     bool contains(const std::string& name) const noexcept;      // whether there is a module of this name
     Module& operator[](const std::string& name) const; // Error(argument) where there is none of this name
-    // The module as its own type: dict.at<nn::Linear>("fc").  Throws Error(argument) for another type too.
+    // Returns the module as its own type: dict.at<nn::Linear>("fc").  Also throws Error(argument) for another type.
     template <class M> M& at(const std::string& name) const
     {
         return detail::module_as<M>((*this)[name], name);
@@ -218,7 +218,7 @@ public:
     std::vector<std::shared_ptr<Module>> values() const;   // the modules, in order
     const Items& items() const noexcept { return items_; } // names and modules, in order
 
-    // Adds a shared module at the end; under a name that exists it replaces the module in its place.
+    // Adds a shared module at the end; a module of the same name is replaced, at its position.
     void insert(const std::string& name, std::shared_ptr<Module>);
     // The same for a module that is moved into this one.
     template <detail::OwnedModule M> void insert(const std::string& name, M&& module)

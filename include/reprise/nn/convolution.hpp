@@ -11,8 +11,8 @@
 
 namespace reprise::nn {
 
-// What lies around the image of a convolution with padding: zeros, the mirrored image, the border's elements,
-// or the image's opposite end.
+// The elements that pad the image of a convolution: zeros, the mirrored image, the border's elements, or
+// those of the image's opposite end.
 enum class ConvPaddingMode { zeros, reflect, replicate, circular };
 // PyTorch's names of them, for Choice.
 inline constexpr ChoiceNames<ConvPaddingMode, 4> names_of_choices(ConvPaddingMode)
@@ -23,13 +23,14 @@ inline constexpr ChoiceNames<ConvPaddingMode, 4> names_of_choices(ConvPaddingMod
 
 // Options of Conv; a single number holds for all N dimensions.
 template <std::size_t N> struct ConvSettings {
-    Sizes<N> kernel_size = 0;     // at least 1, so it has to be given, here or to the constructor
+    Sizes<N> kernel_size = 0;     // at least 1, so it must be given, here or to the constructor
     Sizes<N> stride = 1;          // distance of neighbouring windows
     WindowPadding<N> padding = 0; // zeros on both sides of each dimension, or "same" or "valid" (none)
     Sizes<N> dilation = 1;        // distance of neighbouring elements of a window
     std::int64_t groups = 1;      // groups of channels, each with its own part of the weight
     bool bias = true;             // whether there is a bias
-    Choice<ConvPaddingMode> padding_mode = ConvPaddingMode::zeros; // what is padded: zeros, or "reflect", ...
+    Choice<ConvPaddingMode> padding_mode =
+        ConvPaddingMode::zeros; // the padding elements: zeros, or "reflect", ...
 };
 // Convolution (cross-correlation) of x [N, in, H, W] or [in, H, W] -> [N, out, H', W'] or [out, H', W'], with
 // H' = floor((H + 2 padding - dilation (kernel_size - 1) - 1) / stride) + 1.  Images of Conv1d have W only,
@@ -89,9 +90,9 @@ using Conv3d = Conv<3>; // of x [N, in, D, H, W] or [in, D, H, W]
 
 // Options of ConvTranspose; a single number holds for all N dimensions.
 template <std::size_t N> struct ConvTransposeSettings {
-    Sizes<N> kernel_size = 0;    // at least 1, so it has to be given, here or to the constructor
-    Sizes<N> stride = 1;         // stride of the convolution whose transpose this is
-    Sizes<N> padding = 0;        // its padding: so much is cut from both sides of the output
+    Sizes<N> kernel_size = 0;    // at least 1, so it must be given, here or to the constructor
+    Sizes<N> stride = 1;         // stride of the corresponding convolution
+    Sizes<N> padding = 0;        // its padding, which is removed from both sides of the output
     Sizes<N> output_padding = 0; // added to the output's end; less than the stride or the dilation
     std::int64_t groups = 1;     // groups of channels, each with its own part of the weight
     bool bias = true;            // whether there is a bias

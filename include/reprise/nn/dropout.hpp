@@ -9,12 +9,12 @@
 
 namespace reprise::nn {
 
-// Options of Dropout and its kin.
+// Options of Dropout and its variants.
 struct DropoutSettings {
     double p = 0.5;       // the probability, from 0 to 1
     bool inplace = false; // without effect
 };
-// The base class of Dropout and its kin.
+// The base class of Dropout and its variants.
 class DropoutLayer : public Module {
 public:
     using Options = DropoutSettings; // for make()
@@ -22,12 +22,12 @@ public:
     std::string extra_repr() const override;
 
 protected:
-    // name: the class's, for errors.  Throws Error(argument) unless p is from 0 to 1.
+    // name: the class name, for errors.  Throws Error(argument) unless p is from 0 to 1.
     DropoutLayer(const char* name, double p);
     double p_ = 0; // the probability
 };
 
-// Sets elements to 0 with probability p, each by itself, and multiplies the others by 1 / (1 - p).
+// Sets elements to 0 with probability p, independently, and multiplies the others by 1 / (1 - p).
 class Dropout : public DropoutLayer {
 public:
     REPRISE_LAYER(Dropout)
@@ -73,7 +73,7 @@ public:
 };
 
 // Dropout for networks with SELU (Klambauer et al., 2017): sets elements to SELU's limit at -infinity with
-// probability p, then scales and shifts all of them so that mean 0 and variance 1 are kept.
+// probability p, then scales and shifts all of them so that mean 0 and variance 1 are preserved.
 class AlphaDropout : public DropoutLayer {
 public:
     REPRISE_LAYER(AlphaDropout)

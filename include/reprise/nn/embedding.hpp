@@ -20,9 +20,9 @@ struct EmbeddingFromPretrainedSettings {
     bool freeze = true;                                     // whether the weight is not trained
     std::optional<std::int64_t> padding_idx = std::nullopt; // index of a row that gets no gradient
 };
-// The rows of the weight that the indices (i32 or i64) name: [...] -> [..., embedding_dim].  An index out of
-// range gives a row of NaN and no gradient, or throws Error(argument) where set_check_indices() is on; other
-// dtypes throw Error(dtype).
+// Looks up the rows of the weight at the indices (i32 or i64): [...] -> [..., embedding_dim].  An index out
+// of range returns a row of NaN and gets no gradient, or throws Error(argument) if set_check_indices() is on;
+// other dtypes throw Error(dtype).
 class Embedding : public Module {
 public:
     REPRISE_LAYER(Embedding)
@@ -31,8 +31,8 @@ public:
     // The weight is initialised from the standard normal distribution.  Throws Error(argument) for sizes
     // below 1 and a padding_idx out of range.
     Embedding(std::int64_t num_embeddings, std::int64_t embedding_dim, const EmbeddingSettings& = {});
-    // An Embedding with this weight, [num_embeddings, embedding_dim].  Throws Error(shape) for another number
-    // of dimensions, and Error(argument) as the constructor.
+    // Returns an Embedding with this weight, [num_embeddings, embedding_dim].  Throws Error(shape) for
+    // another number of dimensions, and Error(argument) as the constructor.
     static Embedding from_pretrained(const Tensor& embeddings, const EmbeddingFromPretrainedSettings& = {});
     // The same with `freeze` alone.
     static Embedding from_pretrained(const Tensor& embeddings, bool freeze)
@@ -40,7 +40,7 @@ public:
         return from_pretrained(embeddings, EmbeddingFromPretrainedSettings{.freeze = freeze});
     }
     Tensor forward(Tensor indices) override;
-    std::string extra_repr() const override; // what printing shows in parentheses
+    std::string extra_repr() const override; // the options for printing
     Variable weight;                         // [num_embeddings, embedding_dim]
 
 private:
@@ -48,7 +48,7 @@ private:
     std::optional<std::int64_t> padding_idx_;
 };
 
-// What EmbeddingBag makes of the rows of a bag.
+// The reduction of EmbeddingBag over the rows of a bag.
 enum class EmbeddingBagMode { sum, mean, max };
 // PyTorch's names of them, for Choice.
 inline constexpr ChoiceNames<EmbeddingBagMode, 3> names_of_choices(EmbeddingBagMode)
@@ -58,16 +58,16 @@ inline constexpr ChoiceNames<EmbeddingBagMode, 3> names_of_choices(EmbeddingBagM
 }
 // Options of EmbeddingBag.
 struct EmbeddingBagSettings {
-    Choice<EmbeddingBagMode> mode = EmbeddingBagMode::mean; // what is made of the rows of a bag
+    Choice<EmbeddingBagMode> mode = EmbeddingBagMode::mean; // the reduction over the rows of a bag
     bool include_last_offset = false; // the offsets have one more at their end, the number of indices
-    // Index of a row that is 0 at first and takes no part in any bag; negative: counts from the end.
+    // Index of a row that is 0 at first and is ignored in all bags; negative: counts from the end.
     std::optional<std::int64_t> padding_idx = std::nullopt;
 };
-// The sum, mean or maximum of the rows of the weight that the indices of each bag name, i32 or i64.  Indices
-// [B, L] are B bags: bag(indices) -> [B, embedding_dim].  Indices [L] with offsets [B], where bag b begins, the
-// first one at 0 and the others in order: bag(indices, offsets) -> [B, embedding_dim].  set_check_indices() has
-// that checked.  An empty bag gives 0.  In mode sum, per_sample_weights of the
-// indices' shape are factors of the rows.  Throws Error(shape) and Error(argument) where these do not fit.
+// Computes the sum, mean or maximum of the rows of the weight at the indices (i32 or i64) of each bag.  Indices [B, L]
+// are B bags: bag(indices) -> [B, embedding_dim].  Indices [L] with offsets [B], where bag b begins, the first one at 0
+// and the others in order: bag(indices, offsets) -> [B, embedding_dim].  set_check_indices() turns on a check of that.
+// The result of an empty bag is 0.  In mode sum, per_sample_weights of the indices' shape are factors of the rows.
+// Throws Error(shape) and Error(argument) where these do not fit.
 class EmbeddingBag : public ModuleOf<Tensor(Tensor, Tensor, Tensor)> {
 public:
     REPRISE_LAYER(EmbeddingBag)
@@ -86,9 +86,9 @@ public:
     Tensor forward(Tensor indices) override { return forward(std::move(indices), Tensor(), Tensor()); }
     // For indices [L] of bags that begin at the offsets.
     Tensor forward(Tensor indices, Tensor offsets) { return forward(indices, offsets, Tensor()); }
-    // The result for all arguments, without hooks.
+    // Returns the result for all arguments, without hooks.
     Tensor forward(Tensor indices, Tensor offsets, Tensor per_sample_weights) override;
-    std::string extra_repr() const override; // what printing shows in parentheses
+    std::string extra_repr() const override; // the options for printing
     Variable weight;                         // [num_embeddings, embedding_dim]
 
 private:

@@ -16,7 +16,7 @@ using reprise::batch_norm, reprise::group_norm, reprise::instance_norm, reprise:
 using reprise::conv1d, reprise::conv2d, reprise::conv3d;
 using reprise::conv_transpose1d, reprise::conv_transpose2d, reprise::conv_transpose3d;
 using reprise::dropout, reprise::dropout1d, reprise::dropout2d, reprise::dropout3d, reprise::alpha_dropout;
-// alpha_dropout() that does not train, as PyTorch has it by default: x.
+// alpha_dropout() in evaluation mode, PyTorch's default: returns x.
 inline Tensor alpha_dropout(const Tensor& x, double p = 0.5) { return alpha_dropout(x, p, false); }
 using reprise::grid_sample, reprise::affine_grid;
 using reprise::linear, reprise::embedding, reprise::one_hot;
@@ -60,13 +60,13 @@ Tensor soft_margin_loss(const Tensor& x, const Tensor& target, Choice<Reduction>
 Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive, const Tensor& negative,
                            double margin = 1, double p = 2, double eps = 1e-6,
                            Choice<Reduction> = Reduction::mean);
-// The same with PyTorch's arguments in their order.  With `swap` the lesser of d(anchor, negative) and
-// d(positive, negative) counts.
+// The same with PyTorch's arguments in their order.  With `swap` it uses the smaller of d(anchor, negative)
+// and d(positive, negative).
 Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive, const Tensor& negative,
                            double margin, double p, double eps, bool swap,
                            Choice<Reduction> = Reduction::mean);
-// The losses of nn::PoissonNLLLoss, nn::GaussianNLLLoss, nn::MultiMarginLoss and
-// nn::MultiLabelSoftMarginLoss, which say what the arguments are.  They throw Error(argument) for
+// Returns the losses of nn::PoissonNLLLoss, nn::GaussianNLLLoss, nn::MultiMarginLoss and
+// nn::MultiLabelSoftMarginLoss, which describe the arguments.  They throw Error(argument) for
 // Reduction::batchmean, and multi_margin_loss where p is neither 1 nor 2.
 Tensor poisson_nll_loss(const Tensor& input, const Tensor& target, bool log_input = true, bool full = false,
                         double eps = 1e-8, Choice<Reduction> = Reduction::mean);
@@ -83,7 +83,7 @@ using reprise::cosine_similarity, reprise::normalize, reprise::pairwise_distance
 } // namespace reprise::nn::functional
 
 namespace reprise {
-// Functions that libtorch has outside of nn::functional too.
+// Functions that libtorch also has outside of nn::functional.
 using nn::functional::bilinear, nn::functional::triplet_margin_loss;
 using nn::functional::hinge_embedding_loss, nn::functional::margin_ranking_loss;
 } // namespace reprise

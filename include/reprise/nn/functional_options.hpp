@@ -1,8 +1,7 @@
 // libtorch's options of the functions in nn/functional.hpp: F::conv2d(x, w,
 // F::Conv2dFuncOptions().padding(1)).
 //
-// Methods set values and return the options, as those of modules do (nn/options.hpp); many are the same
-// classes.
+// Methods set values and return the options, as for modules (nn/options.hpp); many classes are the same.
 #pragma once
 #include <concepts>
 #include <cstddef>
@@ -17,23 +16,23 @@
 
 namespace reprise::nn::functional {
 
-// ---- functions whose options are those of a module, which they call ----
+// ---- functions that call a module and take its options ----
 
-// Of one tensor.
+// Defines a function of one tensor, which calls the module X with its options.
 #define REPRISE_BY_MODULE(function, X, Name)                                                                 \
     using Name##FuncOptions = X##Options;                                                                    \
     inline Tensor function(const Tensor& x, const std::same_as<X##Options> auto& options)                    \
     {                                                                                                        \
         return X(options).forward(x);                                                                        \
     }
-// Of two tensors.
+// The same for two tensors.
 #define REPRISE_BY_MODULE_OF_TWO(function, X, Name)                                                          \
     using Name##FuncOptions = X##Options;                                                                    \
     inline Tensor function(const Tensor& a, const Tensor& b, const std::same_as<X##Options> auto& options)   \
     {                                                                                                        \
         return X(options).forward(a, b);                                                                     \
     }
-// Of three tensors.
+// The same for three tensors.
 #define REPRISE_BY_MODULE_OF_THREE(function, X, Name)                                                        \
     using Name##FuncOptions = X##Options;                                                                    \
     inline Tensor function(const Tensor& a, const Tensor& b, const Tensor& c,                                \
@@ -99,13 +98,13 @@ REPRISE_BY_MODULE_OF_THREE(gaussian_nll_loss, GaussianNLLLoss, GaussianNLLLoss)
 #undef REPRISE_BY_MODULE_OF_TWO
 #undef REPRISE_BY_MODULE_OF_THREE
 
-// ---- functions with options of their own ----
+// ---- functions with their own options ----
 
 // Values of a convolution's options: the ops' options, and a bias.
 template <class Options> struct WithBias : Options {
     Tensor bias{}; // [out]; undefined: none
 };
-// Options of convN, and the function with them.
+// Defines the options of convN and conv_transposeN, and the functions that take them.
 #define REPRISE_CONV(N)                                                                                      \
     using Conv##N##dFuncOptions =                                                                            \
         detail::OptionsFor<WithBias<reprise::ConvOptions<N>>(), setting::bias, setting::stride,              \
@@ -149,7 +148,7 @@ inline Tensor grid_sample(const Tensor& x, const Tensor& grid,
 
 // Values of PadFuncOptions.
 struct PadValues {
-    std::vector<std::int64_t> pad{}; // before and behind the last dimension, the one before it, ...
+    std::vector<std::int64_t> pad{}; // before and after the last dimension, the second last, ...
     Choice<PaddingMode> mode = PaddingMode::constant; // where the elements are taken from
     double value = 0;                                 // of the mode constant
 };
@@ -165,9 +164,9 @@ inline Tensor pad(const Tensor& x, const std::same_as<PadFuncOptions> auto& o)
 // Values of the options of softmax(), log_softmax() and softmin().
 struct SoftmaxValues {
     std::int64_t dim = -1;                     // negative: counts from the end
-    std::optional<DType> dtype = std::nullopt; // to which the input is cast before
+    std::optional<DType> dtype = std::nullopt; // the input is first cast to it
 };
-// Options of a softmax, and the function with them.
+// Defines the options of a softmax, and the function that takes them.
 #define REPRISE_SOFTMAX(NAME, function)                                                                      \
     using NAME##FuncOptions = detail::OptionsFor<SoftmaxValues(setting::dim), setting::dtype>;               \
     inline Tensor function(const Tensor& x, const std::same_as<NAME##FuncOptions> auto& o)                   \
@@ -183,7 +182,7 @@ REPRISE_SOFTMAX(Softmin, softmin)
 struct NormalizeValues {
     double p = 2;         // the order of the norm
     std::int64_t dim = 1; // negative: counts from the end
-    double eps = 1e-12;   // the least norm
+    double eps = 1e-12;   // lower bound of the norm
 };
 // Options of normalize().
 using NormalizeFuncOptions = detail::OptionsFor<NormalizeValues(), setting::p, setting::dim, setting::eps>;
@@ -199,7 +198,7 @@ template <bool training_at_first> struct DropoutValues {
     bool training = training_at_first; // false: nothing is dropped
     bool inplace = false;              // without effect
 };
-// Options of a dropout, and the function with them.
+// Defines the options of a dropout, and the function that takes them.
 #define REPRISE_DROPOUT(NAME, function, training_at_first)                                                   \
     using NAME##FuncOptions = detail::OptionsFor<DropoutValues<training_at_first>(), setting::p,             \
                                                  setting::training, setting::inplace>;                       \
@@ -222,7 +221,7 @@ struct NormValues {
     Tensor weight{}, bias{};                      // [C], or of the normalized_shape; undefined: 1 and 0
     Tensor running_mean{}, running_var{};         // [C]; undefined: none
     double eps = 1e-5;                            // added to the variance
-    std::optional<double> momentum = 0.1;         // the part of the batch in the running statistics
+    std::optional<double> momentum = 0.1;         // weight of the batch in the running statistics
     bool training = false;                        // whether the statistics are the batch's
     bool use_input_stats = true;                  // whether the statistics are the images'
 };

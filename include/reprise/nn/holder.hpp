@@ -1,4 +1,4 @@
-// Modules behind shared pointers, as libtorch's modules are.
+// Shared pointers to modules, like the modules of libtorch.
 #pragma once
 #include <concepts>
 #include <cstddef>
@@ -10,22 +10,22 @@
 
 namespace reprise::nn {
 
-// A shared pointer to a module that is made together with it and called as the module itself.  Copies share
-// the module.  Containers and register_module() take it as they take any shared pointer.
+// A shared pointer that creates its module and is called like the module itself.  Copies share the module.
+// Containers and register_module() take it as they take any shared pointer.
 //
 //     struct NetImpl : nn::Module { ... };
 //     REPRISE_MODULE(Net);              // class Net, a ModuleHolder<NetImpl>
-//     Net net(64);                      // makes NetImpl(64)
+//     Net net(64);                      // creates NetImpl(64)
 //     auto parameters = net->parameters();
 template <std::derived_from<Module> Impl> class ModuleHolder : public std::shared_ptr<Impl> {
 public:
-    // Makes the module without arguments.
+    // Creates the module without arguments.
     ModuleHolder() requires std::default_initializable<Impl> : std::shared_ptr<Impl>(std::make_shared<Impl>())
     {}
     ModuleHolder(std::nullptr_t) {} // null, until another one is assigned
     ModuleHolder(std::shared_ptr<Impl> module)
         : std::shared_ptr<Impl>(std::move(module)) {} // shares the module
-    // Makes the module with these arguments.
+    // Creates the module with these arguments.
     template <class Head, class... Tail>
     requires(!std::convertible_to<Head, std::shared_ptr<Impl>> &&
              std::constructible_from<Impl, Head, Tail...>) explicit ModuleHolder(Head&& head, Tail&&... tail)

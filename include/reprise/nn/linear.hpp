@@ -22,7 +22,7 @@ public:
     // Error(argument) for a size below 1.
     Linear(std::int64_t in_features, std::int64_t out_features, const LinearSettings& = {});
     Tensor forward(Tensor x) override;
-    std::string extra_repr() const override; // what printing shows in parentheses
+    std::string extra_repr() const override; // the options for printing
     Variable weight,                         // [out, in]
         bias;                                // [out]; undefined without a bias
 };
@@ -40,7 +40,7 @@ public:
              const LinearSettings& = {});
     using ModuleOf::forward;
     Tensor forward(Tensor x1, Tensor x2) override; // functional::bilinear(x1, x2, weight, bias)
-    std::string extra_repr() const override;       // what printing shows in parentheses
+    std::string extra_repr() const override;       // the options for printing
     Variable weight,                               // [out, in1, in2]
         bias;                                      // [out]; undefined without a bias
 };

@@ -17,7 +17,7 @@ namespace reprise::nn {
 class Loss : public ModuleOf<Tensor(Tensor, Tensor)> {
 public:
     using ModuleOf::ModuleOf;
-    // For make() and options in braces, of the losses that have no others.
+    // For make() and options in braces, for losses without other options.
     struct Options {
         Choice<Reduction> reduction = Reduction::mean; // mean, sum or none
     };
@@ -162,9 +162,9 @@ public:
 };
 
 // Cross-entropy of logits [N, C] or [N, C, ...] with class indices, i32 or i64, [N] or [N, ...]:
-// -weight[target] log_softmax(logits)[target].  A floating target of the logits' shape gives probabilities of
-// the classes.  Targets of the ignore_index count nothing; with a weight the mean divides by the sum of the
-// targets' weights.
+// -weight[target] log_softmax(logits)[target].  A floating target of the logits' shape holds probabilities of
+// the classes.  Targets equal to the ignore_index are ignored; with a weight the mean divides by the sum of
+// the targets' weights.
 class CrossEntropyLoss : public WeightedLoss {
 public:
     REPRISE_LAYER(CrossEntropyLoss)
@@ -277,7 +277,7 @@ public:
         double margin = 1; // above 0
         double p = 2;      // of pairwise_distance()
         double eps = 1e-6; // of pairwise_distance()
-        bool swap = false; // the lesser of d(anchor, negative) and d(positive, negative)
+        bool swap = false; // uses the smaller of d(anchor, negative) and d(positive, negative)
         Choice<Reduction> reduction = Reduction::mean; // of the losses
     };
     explicit TripletMarginLoss(const Options& o) : options_(o) {} // with these options
@@ -303,7 +303,7 @@ public:
     // For make() and options in braces.
     struct Options {
         std::int64_t dim = 1; // negative: counts from the end
-        double eps = 1e-8;    // the least norm
+        double eps = 1e-8;    // lower bound of the norm
     };
     explicit CosineSimilarity(const Options& o) : CosineSimilarity(o.dim, o.eps) {} // with these options
     // A negative dim counts from the end.
@@ -342,7 +342,7 @@ private:
 };
 
 // For vectors a and b [..., D] with targets [...]: 1 - cosine where the target is 1 (a and b should be
-// alike), max(0, cosine - margin) where it is -1: 0 if the cosine is at most the margin.
+// similar), max(0, cosine - margin) where it is -1: 0 if the cosine is at most the margin.
 class CosineEmbeddingLoss : public MarginLoss {
 public:
     REPRISE_LAYER(CosineEmbeddingLoss)
@@ -382,7 +382,7 @@ public:
     // For make() and options in braces.
     struct Options {
         bool full = false;                             // adds the constant log(2 pi) / 2
-        double eps = 1e-6;                             // the least variance; gradients ignore this bound
+        double eps = 1e-6;                             // lower bound of the variance, which gradients ignore
         Choice<Reduction> reduction = Reduction::mean; // of the losses
     };
     GaussianNLLLoss() = default;                                // without the constant

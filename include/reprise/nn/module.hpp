@@ -1,4 +1,4 @@
-// Module, the base class of layers and networks: a tree of parameters and buffers whose calls can have hooks.
+// Module, the base class of layers and networks: a tree of parameters and buffers, with hooks on its calls.
 #pragma once
 #include <concepts>
 #include <cstddef>
@@ -22,8 +22,8 @@
 #include <reprise/ordered_dict.hpp>
 #include <reprise/tensor.hpp>
 
-// For the public part of each layer's class M: m->weight is m.weight and *m is m, as where libtorch's modules are
-// pointers, and M(...).ptr() moves a layer behind a shared pointer, for containers.
+// Declares public members of a layer class M: m->weight is m.weight and *m is m, as in code for libtorch,
+// where modules are pointers; M(...).ptr() moves a layer to a shared pointer, for containers.
 #define REPRISE_LAYER(M)                                                                                     \
     M* operator->() noexcept { return this; }                                                                \
     const M* operator->() const noexcept { return this; }                                                    \
@@ -39,7 +39,7 @@ using StateDict = std::map<std::string, Tensor>; // values of parameters and buf
 // Options of load_state_dict().
 struct LoadOptions {
     bool strict = true; // missing and unexpected names are an Error(argument)
-    // Only values whose names begin with this, as "encoder.", are used; their names are taken without it.
+    // Uses only values with names that begin with this, such as "encoder.", and removes it from their names.
     std::string prefix{};
     // Casts values of another dtype, floating to floating, and integer or bool to integer or bool.
     bool cast = false;
@@ -87,39 +87,39 @@ template <class... Lists, class F> ModuleHook<Lists...> hook_of_lists(F hook)
 
 namespace reprise::nn {
 
-// What containers, children() and modules() give: a pointer to a module, which it shares where the module is
-// held by a shared pointer, else (a member) not.  It is valid as long as the module is neither moved nor
-// destroyed.  It can be called as the module itself: for (auto& layer : net) x = layer(x);
+// The pointer to a module that containers, children() and modules() return.  It shares ownership of a module
+// that is held by a shared pointer, but not of a member.  It is valid as long as the module is neither moved
+// nor destroyed.  It can be called as the module itself: for (auto& layer : net) x = layer(x);
 class ModulePointer : public std::shared_ptr<Module> {
 public:
     ModulePointer() = default; // null
-    // The module of a shared pointer, or of a module that is held elsewhere.
+    // Takes a shared pointer, which may point to a module without owning it.
     ModulePointer(std::shared_ptr<Module> module) : std::shared_ptr<Module>(std::move(module)) {}
-    // A pointer to a module that lives elsewhere.
+    // Points to a module without owning it.
     explicit ModulePointer(Module* module) : std::shared_ptr<Module>(std::shared_ptr<Module>(), module) {}
     operator Module*() const noexcept { return get(); } // the module's address
 
     Tensor operator()(Tensor x) const; // calls the module, with its hooks
     Tensor forward(Tensor x) const;    // the module's forward(x), without hooks
     const std::shared_ptr<Module>& ptr() const noexcept { return *this; } // as a shared pointer
-    // The module as its own type M, or null where it is of another type.
+    // Returns the module as its own type M, or null where it is of another type.
     template <class M> M* as() const noexcept;
 };
 
 // The base class of layers and networks: a tree of modules with their parameters and buffers, as
 // torch.nn.Module.
 //
-// A call m(x) runs forward(x) and the module's hooks, as a checkpoint where set_checkpoint() has set one.
+// A call m(x) runs forward(x) and the module's hooks, as a checkpoint if set_checkpoint() was called.
 // Modules with several arguments or results derive from ModuleOf (below).
 //
-// A module can be moved: returned from functions, kept in a std::vector, passed by value.  Children that are
-// members are held by address; when they are moved or destroyed, the modules that they are registered in are
-// updated.  A module that was moved from is empty until another one is assigned.  Modules can't be copied:
-// copies would share parameters, or would have members that are not the registered ones.
+// A module can be moved: returned from functions, stored in a std::vector, passed by value.  Children that
+// are members are held by address; when they are moved or destroyed, the modules that they are registered in
+// are updated.  A module that was moved from is empty until another one is assigned.  Modules can't be
+// copied: copies would share parameters, or would have members that are not the registered ones.
 class Module {
 public:
-    // The caller's place in the source, which errors of anomaly mode name.  It can't be made of {}, so that
-    // {} may be an argument of a module's own operator().
+    // The source location of a call, which errors of anomaly mode name.  It can't be constructed from {}, so
+    // that {} may be an argument of a module's own operator().
     struct Place {
         explicit Place(std::source_location l) : location(l) {} // from a location
         std::source_location location;                          // file and line of the call
@@ -131,14 +131,14 @@ public:
     virtual ~Module();
     Module(const Module&) = delete;
     Module& operator=(const Module&) = delete;
-    // Takes over parameters, buffers, children, hooks and modes of the other module, which is empty then, and
-    // its place in the modules that it is registered in as a member.
+    // Takes over parameters, buffers, children, hooks and modes of the other module, which is empty
+    // afterwards, and replaces it in the modules that it is registered in as a member.
     Module(Module&&) noexcept;
-    // Takes over the same from the other module.  Modules in which this one is registered keep it under its
-    // names.  Where there is no memory for them it throws, and nothing has changed.
+    // Takes over the same from the other module.  Modules in which this one is registered retain it under its
+    // names.  If memory runs out it throws, and nothing has changed.
     Module& operator=(Module&&); // NOLINT(performance-noexcept-move-constructor)
 
-    // The module itself, for code that was written for libtorch's modules, which are pointers:
+    // Returns the module itself, for code that was written for libtorch's modules, which are pointers:
     // net[0]->train().
     Module* operator->() noexcept { return this; }
     const Module* operator->() const noexcept { return this; } // the same
@@ -147,8 +147,8 @@ public:
 
     // Calls the module: forward(x) with its hooks.  Throws Error(state) for an empty module.
     Tensor operator()(Tensor x, Place where = Place(std::source_location::current()));
-    // Computes the result for x, without hooks; the description of each class says what.  Modules override
-    // it; without an override it throws Error(state).
+    // Computes the result for x, without hooks, as described for each class.  Modules override it; without an
+    // override it throws Error(state).
     virtual Tensor forward(Tensor x);
 
     // Registers hook(module, input), which runs before each forward().  The handle can remove it.
@@ -177,28 +177,28 @@ public:
                         detail::hook_of_lists<detail::Tensors, detail::Tensors>(std::move(hook)));
     }
 
-    // All parameters in the order of registration, a module's own before its children's; each once, even if
-    // it has two names.  Without recurse only the module's own.
+    // Returns all parameters in the order of registration, a module's own before its children's; each once,
+    // even if it has two names.  Without recurse it returns only the module's own.
     Parameters parameters(bool recurse = true) const;
     std::vector<Variable> buffers(bool recurse = true) const;          // all buffers, in the same way
     OrderedDict<Variable> named_parameters(bool recurse = true) const; // with names: "block.0.weight"
     OrderedDict<Variable> named_buffers(bool recurse = true) const;    // all buffers with their names
     std::size_t num_parameters() const; // number of elements of all parameters together
 
-    // The modules that are registered in this one, in order, each once.
+    // Returns the modules that are registered in this one, in order, each once.
     std::vector<ModulePointer> children() const;
     OrderedDict<ModulePointer> named_children() const; // children with their names
-    // This module, unless include_self is false, and all modules below it, in depth-first order, each once.
+    // Returns this module, unless include_self is false, and all modules below it, in depth-first order, each once.
     std::vector<ModulePointer> modules(bool include_self = true);
     OrderedDict<ModulePointer> named_modules(); // all of them with names: "" for this one, "block.0"
     // Calls f for each module of modules(), children before the modules that contain them; returns this one.
     Module& apply(const std::function<void(Module&)>& f);
-    // The module as its own type M, or null where it is of another type.
+    // Returns the module as its own type M, or null where it is of another type.
     template <class M> M* as() noexcept { return dynamic_cast<M*>(this); }
     template <class M> const M* as() const noexcept { return dynamic_cast<const M*>(this); } // the same
 
-    // The present values of all parameters and buffers by name, with `prefix` before each name.  Later
-    // training does not change them.
+    // Returns the present values of all parameters and buffers by name, with `prefix` before each name.
+    // Later training does not change them.
     StateDict state_dict(const std::string& prefix = {}) const;
     // Assigns values, from any device, to the parameters and buffers of the same names.  Throws one Error
     // that lists all names (argument), shapes (shape) and dtypes (dtype) that do not fit, before anything has
@@ -208,9 +208,9 @@ public:
     LoadResult load_state_dict(const StateDict&, const LoadOptions&); // the same with more options
 
     // Casts floating parameters and buffers to a floating dtype, in place: their handles stay valid.
-    // Gradients of those that change are dropped.  Call it before optimizers and programs are made; a program
-    // that uses what has changed refuses its calls.  Throws Error(dtype) for other dtypes and Error(state)
-    // while a program is recorded.
+    // Gradients of those that change are discarded.  Call it before optimizers and programs are created; a
+    // program that uses a changed one refuses its calls.  Throws Error(dtype) for other dtypes and
+    // Error(state) while a program is recorded.
     Module& to(DType);
     Module& to(const Device&);        // moves all parameters and buffers to a device, in the same way
     Module& to(const Device&, DType); // moves and casts
@@ -239,21 +239,21 @@ public:
     void set_checkpoint(std::optional<CheckpointOptions>);
 
     virtual std::string name() const; // the class's name for printing, without namespaces: "Linear"
-    // The options for printing: "in_features=3, out_features=2, bias=True".
+    // Returns the options for printing: "in_features=3, out_features=2, bias=True".
     virtual std::string extra_repr() const { return {}; }
 
 protected:
     // Registers a parameter and returns it: a Variable itself, or a new Variable of another tensor's value.
-    // For an undefined tensor only the name is taken.  Throws Error(argument) for a name that is registered
-    // already, is empty or has a dot.
+    // For an undefined tensor it only reserves the name.  Throws Error(argument) for a name that is
+    // registered already, is empty or has a dot.
     template <std::derived_from<Tensor> T = Tensor>
     Variable register_parameter(const std::string& name, const T& value, bool requires_grad = true)
     {
         return add_variable("register_parameter", &Module::parameters_, name,
                             variable_of(value, requires_grad));
     }
-    // The same for a buffer: a tensor without gradient that state_dict() and to() include, as running
-    // statistics.
+    // Registers a buffer in the same way: a tensor without gradient that state_dict() and to() include, as
+    // running statistics.
     template <std::derived_from<Tensor> T = Tensor>
     Variable register_buffer(const std::string& name, const T& value)
     {
@@ -266,8 +266,7 @@ protected:
         add_child(name, module, nullptr);
         return module;
     }
-    // For members that are initialised where they are registered:
-    // Linear fc = register_module("fc", Linear(3, 2));
+    // Registers a member where it is initialised: Linear fc = register_module("fc", Linear(3, 2));
     template <class M>
     requires(std::derived_from<M, Module> && !std::is_const_v<M>) M
         register_module(const std::string& name, M&& module)
@@ -275,7 +274,7 @@ protected:
         add_child(name, module, nullptr);
         return std::move(module);
     }
-    // For a child that is shared with the caller; Error(argument) for a null pointer too.
+    // Registers a child that is shared with the caller.  Also throws Error(argument) for a null pointer.
     template <std::derived_from<Module> M>
     std::shared_ptr<M> register_module(const std::string& name, std::shared_ptr<M> module)
     {
@@ -284,12 +283,11 @@ protected:
         return module;
     }
     using Children = std::vector<std::pair<std::string, std::shared_ptr<Module>>>; // names and modules
-    // Makes these modules the only children; where one is refused (as by register_module), nothing has
-    // changed.
+    // Replaces all children by these modules.  If one is refused, as by register_module, nothing has changed.
     void replace_modules(const Children&);
 
     // Runs forward(arguments...) as a call of this module, with hooks and checkpoint, and returns its result:
-    // for modules with an operator() of their own.  Throws Error(state) for an empty module.
+    // for modules with their own operator().  Throws Error(state) for an empty module.
     template <class F, class... Arguments> auto called(Place where, const F& forward, Arguments&... arguments)
     {
         using Result = std::decay_t<std::invoke_result_t<const F&, Arguments&...>>;
@@ -351,10 +349,10 @@ private:
 
     Named parameters_, buffers_;
     std::vector<Child> children_;
-    std::vector<Module*> parents_;        // modules that hold this one by address, one for each name
+    std::vector<Module*> parents_;        // modules that refer to this one by address, one entry per name
     std::shared_ptr<PreHooks> pre_hooks_; // null: none
     std::shared_ptr<InOutHooks> hooks_, backward_hooks_;
-    std::shared_ptr<Module*> self_; // for tapes: the present address, null after the end; made when needed
+    std::shared_ptr<Module*> self_; // for backward passes: the present address, null after destruction
     std::optional<CheckpointOptions> checkpoint_;
     Mode training_{"the training mode of a module"};
     bool empty_ = false;
@@ -365,9 +363,9 @@ template <class M> M* ModulePointer::as() const noexcept { return dynamic_cast<M
 // Prints the tree of modules as PyTorch does, without a line break at its end.
 std::ostream& operator<<(std::ostream&, const Module&);
 
-// The base class of modules whose calls take other arguments than one tensor, or give another result.
-// Arguments and results may be tensors, structures of them (lists, pairs, tuples, dictionaries, structs),
-// sizes and numbers:
+// The base class of modules that take other arguments than one tensor, or return another result.  Arguments
+// and results may be tensors, structures of them (lists, pairs, tuples, dictionaries, structs), sizes and
+// numbers:
 //
 //     struct Attend : nn::ModuleOf<std::pair<Tensor, Tensor>(Tensor, Tensor)> {
 //         std::pair<Tensor, Tensor> forward(Tensor query, Tensor key) override;
@@ -392,7 +390,7 @@ public:
     }
 };
 
-// Makes a module behind a shared pointer: nn::make<nn::Linear>(3, 2).  Options may be in braces:
+// Creates a shared pointer to a module: nn::make<nn::Linear>(3, 2).  Options may be in braces:
 // nn::make<nn::Conv2d>(1, 8, {.kernel_size = 3}).
 template <class M, class... Arguments> std::shared_ptr<M> make(Arguments&&... arguments)
 {

@@ -59,16 +59,16 @@ using FlattenOptions = detail::OptionsFor<Flatten(), setting::start_dim, setting
 // Values of UnflattenOptions.
 struct UnflattenValues {
     std::int64_t dim = 0;            // the dimension; negative: counts from the end
-    std::vector<std::int64_t> sizes; // what it is split into
+    std::vector<std::int64_t> sizes; // the sizes of the new dimensions
 };
 // Options of Unflatten.
 class UnflattenOptions
     : public detail::SettingsOf<UnflattenOptions, UnflattenValues, setting::dim, setting::sizes> {
 public:
-    // With these arguments; all else has its default.
+    // Takes these arguments; other options have their defaults.
     UnflattenOptions(std::int64_t dim, std::vector<std::int64_t> sizes) : SettingsOf({dim, std::move(sizes)})
     {}
-    // Makes the module.
+    // Creates the module.
     template <std::same_as<Unflatten> M> operator M() const
     {
         return M(dim(), Shape(sizes().begin(), sizes().end()));

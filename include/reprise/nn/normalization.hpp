@@ -26,7 +26,7 @@ public:
     Variable num_batches_tracked; // i32 without dimensions: batches that BatchNorm has seen in training
 
 protected:
-    // name: the class's, for errors.  Throws Error(argument) for channels below 1 and an eps that is not
+    // name: the class name, for errors.  Throws Error(argument) for channels below 1 and an eps that is not
     // above 0.
     ChannelNorm(const char* name, std::int64_t channels, double eps, bool affine, bool track_running_stats);
     virtual std::optional<double> momentum() const = 0; // for printing
@@ -37,7 +37,7 @@ protected:
 // Options of BatchNorm.
 struct BatchNormSettings {
     double eps = 1e-5; // added to the variance
-    // In training running statistics become (1 - momentum) running + momentum batch; nullopt: the average of
+    // In training, running statistics become (1 - momentum) running + momentum batch; nullopt: the average of
     // all batches.
     std::optional<double> momentum = 0.1;
     bool affine = true;              // a weight (ones at first) and a bias (zeros at first) to train
@@ -181,7 +181,7 @@ struct LayerNormSettings {
     bool elementwise_affine = true; // a weight (ones at first) and a bias (zeros at first) to train
     bool bias = true;               // false: the weight alone
 };
-// Layer normalisation (Ba et al., 2016): by mean and variance over the last dimensions, whose sizes are
+// Layer normalisation (Ba et al., 2016): by mean and variance over the last dimensions, of the sizes
 // normalized_shape.
 class LayerNorm : public Module {
 public:
@@ -211,7 +211,7 @@ struct RMSNormOptions {
     bool elementwise_affine = true; // a weight (ones at first) to train
 };
 // Root mean square normalisation (Zhang and Sennrich, 2019): x / sqrt(mean(x^2) + eps) weight, with the mean
-// over the last dimensions, whose sizes are normalized_shape.
+// over the last dimensions, of the sizes normalized_shape.
 class RMSNorm : public Module {
 public:
     REPRISE_LAYER(RMSNorm)

@@ -2,8 +2,8 @@
 // 3).stride(2).bias(false)).
 //
 // XOptions takes the arguments of X's constructor that have no default.  Its functions set the members of
-// X::Options, the structure that braces make, and return it; without an argument they return the value.  It
-// converts to X.
+// X::Options, the structure of options in braces, and return the XOptions; without an argument they return
+// the value.  It converts to X.
 #pragma once
 #include <concepts>
 #include <cstddef>
@@ -31,7 +31,7 @@
 
 namespace reprise::detail {
 
-// Options with these values and settings, whose class is Self.
+// The base class of options Self (CRTP) with these values and settings.
 template <class Self, class Values, class... Settings> class SettingsOf
     : public Settings::template Functions<Self, TypeIn<Settings, Values>>... {
 public:
@@ -51,11 +51,11 @@ private:
     template <class Setting> const auto& get() const { return Setting::in(values_); }
 };
 
-// In the list of a constructor's arguments: one that may be left out.
+// Marks an optional argument in the list of a constructor's arguments.
 template <class Setting> struct Optional : Setting {
     static constexpr bool is_optional = true;
 };
-// In the same list: an argument of this type.
+// Sets the type of an argument in the same list.
 template <class Setting, class T> struct Of : Setting {
     using Type = T;
 };
@@ -66,11 +66,11 @@ concept HasSetting = requires(Values& values)
     Setting::in(values);
 };
 
-// An argument of a constructor that is no member of the values.
+// Stores an argument of a constructor that is no member of the values.
 template <class Setting, class Values> struct Argument : Setting::template Member<typename Setting::Type> {};
 template <class Setting, HasSetting<Setting> Values> struct Argument<Setting, Values> {};
 
-// The structure of the options of a module, which may have none, or the structure Made itself.
+// Finds the structure of a module's options, which is empty if it has none; or Made itself, if that is a structure.
 template <class Made> struct OptionsIn {
     using Type = Made;
 };
@@ -83,14 +83,14 @@ struct OptionsIn<Made> {
     using Type = typename Made::Options;
 };
 
-// That structure with the arguments of the constructor that it lacks.
+// That structure, extended by the constructor's arguments that it lacks.
 template <class Made, class... Given>
 struct ValuesFor : OptionsIn<Made>::Type, Argument<Given, typename OptionsIn<Made>::Type>... {};
 
-// OptionsFor<Linear(in_features, out_features), bias>: options whose constructor takes in_features and
-// out_features, which have these two settings and bias, and which convert to a Linear.  What the constructor
-// takes and Linear::Options lacks is an argument of Linear's constructor, before the Linear::Options.  In
-// place of a module there may be a structure of values.
+// OptionsFor<Linear(in_features, out_features), bias>: options that are constructed from in_features and
+// out_features, have these two settings and bias, and convert to a Linear.  Arguments that Linear::Options
+// lacks are passed to Linear's constructor, followed by the Linear::Options.  Instead of a module, a
+// structure of values may be given.
 template <class Constructor, class... Settings> class OptionsFor;
 template <class Made, class... Given, class... More> class OptionsFor<Made(Given...), More...>
     : public SettingsOf<OptionsFor<Made(Given...), More...>, ValuesFor<Made, Given...>, Given..., More...> {
@@ -102,7 +102,7 @@ public:
     {
         ((Given::in(this->values_) = std::move(given)), ...);
     }
-    // Makes the module or the structure.
+    // Creates the module or the structure.
     template <std::derived_from<Made> M> operator M() const
     {
         return std::apply([](const auto&... arguments) { return M(arguments...); },
@@ -122,7 +122,7 @@ private:
     }
 };
 
-// The size of an image, which is set by a vector.
+// The setting of an image's size, which is given by a vector.
 struct ImageSize : setting::size {
     using Setting = ImageSize;
     template <class Options, class T> struct Functions {
@@ -289,11 +289,11 @@ class TransformerOptions
                                 setting::bias> {
 public:
     TransformerOptions() = default;
-    // With these arguments; all else has its default.
+    // Takes these arguments; other options have their defaults.
     TransformerOptions(std::int64_t d_model, std::int64_t nhead)
         : SettingsOf({.d_model = d_model, .nhead = nhead})
     {}
-    // With these arguments; all else has its default.
+    // Takes these arguments; other options have their defaults.
     TransformerOptions(std::int64_t d_model, std::int64_t nhead, std::int64_t num_encoder_layers,
                        std::int64_t num_decoder_layers)
         : SettingsOf({.d_model = d_model,
@@ -301,32 +301,32 @@ public:
                       .num_encoder_layers = num_encoder_layers,
                       .num_decoder_layers = num_decoder_layers})
     {}
-    // Makes the module.
+    // Creates the module.
     template <std::same_as<Transformer> M> operator M() const { return M(values()); }
 };
 
 // Values of the options of a stack of layers.
 template <class Layer> struct TransformerStackValues {
     std::shared_ptr<const Layer> layer; // which is copied
-    std::int64_t num_layers;            // how many
+    std::int64_t num_layers;            // number of copies
 };
-// Options of TransformerEncoder and TransformerDecoder: a layer, which is copied, or its options, and how
-// many.
+// Options of TransformerEncoder and TransformerDecoder: a layer, which is copied, or its options, and the
+// number of layers.
 template <class Stack, class Layer> class TransformerStackOptions
     : public detail::SettingsOf<TransformerStackOptions<Stack, Layer>, TransformerStackValues<Layer>,
                                 setting::num_layers> {
 public:
-    // With these arguments; all else has its default.
+    // Takes these arguments; other options have their defaults.
     TransformerStackOptions(const Layer& layer, std::int64_t num_layers)
         : TransformerStackOptions::SettingsOf({std::make_shared<Layer>(layer.copy()), num_layers})
     {}
-    // Of the options of a layer.
+    // Takes the options of a layer.
     template <class Options>
     requires(!std::same_as<Options, Layer> && std::convertible_to<const Options&, Layer>)
         TransformerStackOptions(const Options& layer, std::int64_t num_layers)
         : TransformerStackOptions::SettingsOf({std::make_shared<Layer>(layer), num_layers})
     {}
-    // Makes the module.
+    // Creates the module.
     template <std::same_as<Stack> M> operator M() const
     {
         return M(*this->values().layer, this->values().num_layers);

@@ -16,9 +16,9 @@ template <std::size_t N, PaddingMode mode> class Padding : public Module {
 public:
     REPRISE_LAYER(Padding)
     using Module::Module;
-    // One amount for all sides, or 2 N of them: before and behind the last dimension, before and behind the
-    // second last, ...  Negative amounts remove elements.  Calls throw Error(shape) where more elements are
-    // removed than there are, and for an amount that is not below the size (reflect) or above it (circular).
+    // Takes one amount for all sides, or 2 N amounts: before and after the last dimension, before and after the second
+    // last, ...  Negative amounts remove elements.  Calls throw Error(shape) where more elements are removed than there
+    // are, and for an amount that is not below the size (reflect) or above it (circular).
     explicit Padding(Sizes<2 * N> padding) : padding_(padding) {}
     Tensor forward(Tensor x) override;
     std::string name() const override;

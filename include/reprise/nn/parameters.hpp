@@ -11,14 +11,14 @@
 
 namespace reprise::nn {
 
-// A list of parameters, named "0", "1", ...  A Variable becomes an element itself, another tensor as a new
-// Variable of its value.  It has no forward().
+// A list of parameters, named "0", "1", ...  A Variable becomes an element itself; another tensor becomes a
+// new Variable with its value.  It has no forward().
 class ParameterList final : public Module {
 public:
     REPRISE_LAYER(ParameterList)
     using Module::Module;
     ParameterList() = default; // without parameters
-    // With these parameters.
+    // Adds these parameters.
     explicit ParameterList(const std::vector<Tensor>& parameters) { extend(parameters); }
     // Adds a parameter at the end; returns this list.
     template <std::derived_from<Tensor> T> ParameterList& append(const T& parameter)
@@ -26,7 +26,7 @@ public:
         items_.push_back(register_parameter(std::to_string(items_.size()), parameter));
         return *this;
     }
-    // As append().
+    // Does the same as append().
     template <std::derived_from<Tensor> T> void push_back(const T& parameter) { append(parameter); }
     // Adds all parameters of a list or vector at the end; returns this list.
     template <class Parameters> ParameterList& extend(const Parameters& parameters)
@@ -40,19 +40,19 @@ public:
     bool empty() const noexcept { return items_.empty(); }           // whether there are none
     bool is_empty() const noexcept { return empty(); }               // as empty()
     auto begin() const noexcept { return items_.begin(); }           // for loops over the parameters
-    auto end() const noexcept { return items_.end(); }               // behind the last parameter
+    auto end() const noexcept { return items_.end(); }               // past the last parameter
 
 private:
     std::vector<Variable> items_;
 };
 
-// Parameters by name, in the order of insertion; elements are made as in ParameterList.  It has no forward().
+// Parameters by name, in the order of insertion; elements are created as in ParameterList.  It has no forward().
 class ParameterDict final : public Module {
 public:
     REPRISE_LAYER(ParameterDict)
     using Module::Module;
     ParameterDict() = default; // without parameters
-    // Adds a parameter and returns it.  Throws Error(argument) for a name that is there already, is empty or
+    // Adds a parameter and returns it.  Throws Error(argument) for a name that exists already, is empty or
     // has a dot.
     template <std::derived_from<Tensor> T> Variable insert(const std::string& name, const T& parameter)
     {
@@ -60,7 +60,7 @@ public:
         items_.insert(name, added);
         return added;
     }
-    // The parameter of this name; Error(argument), which lists the names, where there is none.
+    // Returns the parameter of this name.  Throws Error(argument), which lists the names, if there is none.
     Variable operator[](const std::string& name) const { return items_[name]; }
     Variable get(const std::string& name) const { return items_[name]; } // the same
     bool contains(const std::string& name) const noexcept
@@ -74,7 +74,7 @@ public:
     bool empty() const noexcept { return items_.empty(); }                 // whether there are none
     bool is_empty() const noexcept { return empty(); }                     // as empty()
     auto begin() const noexcept { return items_.begin(); } // for loops over names and parameters
-    auto end() const noexcept { return items_.end(); }     // behind the last one
+    auto end() const noexcept { return items_.end(); }     // past the last one
 
 private:
     OrderedDict<Variable> items_{"parameter"};

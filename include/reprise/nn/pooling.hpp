@@ -18,14 +18,14 @@ namespace reprise::nn {
 
 // Options of MaxPool; a single number holds for all N dimensions.
 template <std::size_t N> struct MaxPoolSettings {
-    Sizes<N> kernel_size = 0; // at least 1, so it has to be given, here or to the constructor
+    Sizes<N> kernel_size = 0; // at least 1, so it must be given, here or to the constructor
     Sizes<N> stride = 0;      // distance of neighbouring windows; 0: the kernel's size
-    Sizes<N> padding = 0;     // on both sides, at most half of the kernel's size; never the maximum
+    Sizes<N> padding = 0;     // on both sides, at most half of the kernel's size; it is never the maximum
     Sizes<N> dilation = 1;    // distance of neighbouring elements of a window
     bool ceil_mode = false;   // rounds the output up: the last window may end beyond the padding
 };
 // The maximum of each window of x, floating, bool or an integer of 8 or 16 bits.  NaN counts as the largest
-// value; of equal maxima the first takes the gradient.
+// value; of equal maxima the first gets the gradient.
 template <std::size_t N> class MaxPool : public Module {
 public:
     REPRISE_LAYER(MaxPool)
@@ -40,7 +40,8 @@ public:
     }
     // The same with the kernel's size among the options: MaxPool2d({.kernel_size = 3, .stride = 2}).
     template <class = void> explicit MaxPool(const MaxPoolSettings<N>& options) { make(options); }
-    // The same with a list of the kernel's sizes alone, MaxPool2d({3, 2}), which is no list of arguments.
+    // The same with a list of the kernel's sizes alone, MaxPool2d({3, 2}), where {3, 2} is not a list of arguments of
+    // the constructor.
     template <class... None>
     requires(sizeof...(None) == 0) explicit MaxPool(std::initializer_list<detail::WindowNumber> kernel_size,
                                                     const None&...)
@@ -53,10 +54,10 @@ public:
         make({kernel_size, stride, padding, dilation, ceil_mode});
     }
     Tensor forward(Tensor x) override;
-    // The maxima and their indices, i32, in the flattened image, as MaxUnpool takes them.
+    // Returns the maxima and their indices, i32, in the flattened image, as MaxUnpool takes them.
     std::pair<Tensor, Tensor> forward_with_indices(Tensor x);
     std::string name() const override { return "MaxPool" + std::to_string(N) + "d"; }
-    std::string extra_repr() const override; // what printing shows in parentheses
+    std::string extra_repr() const override; // the options for printing
 
 private:
     void make(const MaxPoolSettings<N>&);
@@ -68,7 +69,7 @@ using MaxPool3d = MaxPool<3>; // of x [N, C, D, H, W] or [C, D, H, W]
 
 // Options of MaxUnpool; a single number holds for all N dimensions.
 template <std::size_t N> struct MaxUnpoolSettings {
-    Sizes<N> kernel_size = 0; // at least 1, so it has to be given, here or to the constructor
+    Sizes<N> kernel_size = 0; // at least 1, so it must be given, here or to the constructor
     Sizes<N> stride = 0;      // distance of neighbouring windows; 0: the kernel's size
     Sizes<N> padding = 0;     // on both sides
 };
@@ -88,7 +89,8 @@ public:
     }
     // The same with the kernel's size among the options: MaxUnpool2d({.kernel_size = 3, .stride = 2}).
     template <class = void> explicit MaxUnpool(const MaxUnpoolSettings<N>& options) { make(options); }
-    // The same with a list of the kernel's sizes alone, MaxUnpool2d({3, 2}), which is no list of arguments.
+    // The same with a list of the kernel's sizes alone, MaxUnpool2d({3, 2}), where {3, 2} is not a list of arguments of
+    // the constructor.
     template <class... None>
     requires(sizeof...(None) == 0) explicit MaxUnpool(std::initializer_list<detail::WindowNumber> kernel_size,
                                                       const None&...)
@@ -107,10 +109,10 @@ public:
     }
     using ModuleOf::forward;
     Tensor forward(Tensor x, Tensor indices) { return forward(x, indices, Shape()); } // of the default size
-    // Of this size; an empty one is the default.
+    // Returns a result with this size; an empty one is the default.
     Tensor forward(Tensor x, Tensor indices, Shape output_size) override;
     std::string name() const override { return "MaxUnpool" + std::to_string(N) + "d"; } // its class
-    std::string extra_repr() const override; // what printing shows in parentheses
+    std::string extra_repr() const override; // the options for printing
 
 private:
     void make(const MaxUnpoolSettings<N>&);
@@ -122,7 +124,7 @@ using MaxUnpool3d = MaxUnpool<3>; // of x [N, C, D, H, W] or [C, D, H, W]
 
 // Options of AvgPool; a single number holds for all N dimensions.
 template <std::size_t N> struct AvgPoolSettings {
-    Sizes<N> kernel_size = 0;      // at least 1, so it has to be given, here or to the constructor
+    Sizes<N> kernel_size = 0;      // at least 1, so it must be given, here or to the constructor
     Sizes<N> stride = 0;           // distance of neighbouring windows; 0: the kernel's size
     Sizes<N> padding = 0;          // zeros on both sides, at most half of the kernel's size
     bool ceil_mode = false;        // as in MaxPoolSettings
@@ -145,7 +147,8 @@ public:
     }
     // The same with the kernel's size among the options: AvgPool2d({.kernel_size = 3, .stride = 2}).
     template <class = void> explicit AvgPool(const AvgPoolSettings<N>& options) { make(options); }
-    // The same with a list of the kernel's sizes alone, AvgPool2d({3, 2}), which is no list of arguments.
+    // The same with a list of the kernel's sizes alone, AvgPool2d({3, 2}), where {3, 2} is not a list of arguments of
+    // the constructor.
     template <class... None>
     requires(sizeof...(None) == 0) explicit AvgPool(std::initializer_list<detail::WindowNumber> kernel_size,
                                                     const None&...)
@@ -165,7 +168,7 @@ public:
     }
     Tensor forward(Tensor x) override;
     std::string name() const override { return "AvgPool" + std::to_string(N) + "d"; }
-    std::string extra_repr() const override; // what printing shows in parentheses
+    std::string extra_repr() const override; // the options for printing
 
 private:
     void make(const AvgPoolSettings<N>&);
@@ -183,15 +186,15 @@ public:
     using Module::Module;
     // For make() and options in braces.
     struct Options {
-        Sizes<N> output_size = 1; // -1 stands for the input's size
+        Sizes<N> output_size = 1; // -1: the input's size
     };
     template <class = void> explicit AdaptiveAvgPool(const Options& o)
         : AdaptiveAvgPool(o.output_size) {} // with these options
-    // -1 stands for the input's size.  Throws Error(argument) below -1.
+    // -1: the input's size.  Throws Error(argument) below -1.
     explicit AdaptiveAvgPool(Sizes<N> output_size);
     Tensor forward(Tensor x) override;
     std::string name() const override { return "AdaptiveAvgPool" + std::to_string(N) + "d"; }
-    std::string extra_repr() const override; // what printing shows in parentheses
+    std::string extra_repr() const override; // the options for printing
 
 private:
     Sizes<N> output_size_ = 1;
@@ -208,15 +211,15 @@ public:
     using Module::Module;
     // For make() and options in braces.
     struct Options {
-        Sizes<N> output_size = 1; // -1 stands for the input's size
+        Sizes<N> output_size = 1; // -1: the input's size
     };
     template <class = void> explicit AdaptiveMaxPool(const Options& o)
         : AdaptiveMaxPool(o.output_size) {} // with these options
-    // -1 stands for the input's size.  Throws Error(argument) below -1.
+    // -1: the input's size.  Throws Error(argument) below -1.
     explicit AdaptiveMaxPool(Sizes<N> output_size);
     Tensor forward(Tensor x) override;
     std::string name() const override { return "AdaptiveMaxPool" + std::to_string(N) + "d"; }
-    std::string extra_repr() const override; // what printing shows in parentheses
+    std::string extra_repr() const override; // the options for printing
 
 private:
     Sizes<N> output_size_ = 1;

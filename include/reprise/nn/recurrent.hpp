@@ -1,5 +1,5 @@
-// Recurrent networks.  The number of time steps is a size of the input and has to be a number while a program
-// is recorded, so a program is recorded for each; the batch size may be symbolic.
+// Recurrent networks.  The number of time steps is a size of the input and must not be symbolic while a
+// program is recorded, so each number needs its own program; the batch size may be symbolic.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -22,7 +22,7 @@ inline constexpr ChoiceNames<Nonlinearity, 2> names_of_choices(Nonlinearity)
 }
 // Options of RNN, GRU and LSTM.
 struct RecurrentOptions {
-    std::int64_t num_layers = 1; // each further layer takes the outputs of the one before
+    std::int64_t num_layers = 1; // each further layer takes the outputs of the previous one
     bool bias = true;            // whether there are biases
     bool batch_first = false;    // inputs and outputs are [N, T, ...], not [T, N, ...]; not the states
     double dropout = 0;          // probability of the dropout between two layers in training
@@ -31,7 +31,7 @@ struct RecurrentOptions {
 };
 
 // RNN, GRU and LSTM call an override of forward(Tensor) through Module, and their own with a state otherwise.
-// g++ 12 warns at the function of the base class that is hidden, so both are in here.
+// g++ 12 warns about the hidden function of the base class, so both classes are inside this pragma.
 #if defined(__GNUC__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Woverloaded-virtual"
@@ -48,25 +48,25 @@ class Recurrent : public Module {
 public:
     using Options = RecurrentOptions; // for make()
     using Module::Module;
-    // The output alone, from states of zeros: what Sequential calls.
+    // Returns the output only, from states of zeros.  Sequential calls this.
     Tensor forward(Tensor x) override;
     std::string extra_repr() const override;
 
 protected:
     using States = std::vector<Tensor>; // the hidden state, and the cell state of an LSTM
-    // For `gates` gates and as many tensors of state; name: the class's, for errors.  Throws Error(argument)
-    // for sizes or layers below 1 and a dropout that is not from 0 to 1.
+    // Takes the number of gates and the number of state tensors; name: the class name, for errors.  Throws
+    // Error(argument) for sizes or layers below 1 and a dropout that is not from 0 to 1.
     Recurrent(const char* name, std::int64_t gates, std::size_t states, std::int64_t input_size,
               std::int64_t hidden_size, const RecurrentOptions&);
-    // What run() returns.
+    // The result of run().
     struct Result {
         Tensor output; // of the last layer, for all steps
         States last;   // of all layers and directions, after their last step
     };
-    // All steps, layers and directions; undefined states are zeros.
+    // Runs all steps, layers and directions; undefined states are zeros.
     Result run(const Tensor& x, const States& first);
-    // The states after one step, from those before and the parts of the gates that input and hidden state
-    // give, each [N, G H] and with its bias.
+    // Returns the states after one step, from the previous ones and the contributions of input and hidden
+    // state to the gates, each [N, G H] and including its bias.
     virtual States step(const Tensor& from_x, const Tensor& from_h, const States& before) const = 0;
 
 private:
@@ -84,7 +84,7 @@ private:
     std::vector<Weights> weights_; // by layer, and in it by direction
 };
 
-// What a call of RNN or GRU returns: the hidden states of the last layer at all steps, [T, N, D H] or [T, D
+// The result of a call of RNN or GRU: the hidden states of the last layer at all steps, [T, N, D H] or [T, D
 // H], and the hidden states of all layers after the last step, [layers D, N, H] or [layers D, H].
 using RecurrentOutput = std::tuple<Tensor, Tensor>;
 
@@ -92,14 +92,14 @@ using RecurrentOutput = std::tuple<Tensor, Tensor>;
 class HiddenStateNetwork : public Recurrent {
 public:
     using Recurrent::Recurrent;
-    // The output and the last state, from the state h_0 before the first step; undefined: zeros.
+    // Returns the output and the last state, from the state h_0 before the first step; undefined: zeros.
     RecurrentOutput forward(Tensor x, Tensor h_0 = {});
     // Calls forward(x, h_0) with the module's hooks.
     RecurrentOutput operator()(Tensor x, Tensor h_0 = {}, // undefined: zeros
                                Place where = Place(std::source_location::current()));
 
 protected:
-    // As Recurrent's, for one tensor of state.
+    // Takes the arguments of Recurrent, for one state tensor.
     HiddenStateNetwork(const char* name, std::int64_t gates, std::int64_t input_size,
                        std::int64_t hidden_size, const RecurrentOptions& options)
         : Recurrent(name, gates, 1, input_size, hidden_size, options)
@@ -137,8 +137,8 @@ protected:
 
 // The states of an LSTM: the hidden state and the cell state; undefined ones are zeros.
 using LSTMState = std::tuple<Tensor, Tensor>;
-// What a call of LSTM returns: the hidden states of the last layer at all steps, [T, N, D H] or [T, D H], and
-// the states after the last step, each [layers D, N, H] or [layers D, H].
+// The result of a call of LSTM: the hidden states of the last layer at all steps, [T, N, D H] or [T, D H],
+// and the states after the last step, each [layers D, N, H] or [layers D, H].
 using LSTMOutput = std::tuple<Tensor, LSTMState>;
 // Long short-term memory (Hochreiter and Schmidhuber, 1997): c' = f c + i g and h' = o tanh(c') with the
 // gates i, f and o, sigmoids of sums as in RNN, and g, a tanh of such a sum.  The parameters hold the
@@ -152,7 +152,7 @@ public:
     using Recurrent::Recurrent;
     // Throws Error(argument) for sizes or layers below 1 and a dropout that is not from 0 to 1.
     LSTM(std::int64_t input_size, std::int64_t hidden_size, const RecurrentOptions& options = {});
-    // The output and the last states, from the states before the first step.
+    // Returns the output and the last states, from the states before the first step.
     LSTMOutput forward(Tensor x, LSTMState before = {});
     // Calls forward(x, before) with the module's hooks.
     LSTMOutput operator()(Tensor x, LSTMState before = {},
@@ -184,10 +184,10 @@ public:
         bias_hh;        // [G H]; undefined without biases
 
 protected:
-    // name: the class's, for errors.  Throws Error(argument) for sizes below 1.
+    // name: the class name, for errors.  Throws Error(argument) for sizes below 1.
     RecurrentCell(const char* name, std::int64_t gates, std::int64_t input_size, std::int64_t hidden_size,
                   bool bias);
-    // The given states after checks, zeros for undefined ones.  Throws Error(shape) and Error(dtype).
+    // Returns the given states after checks, zeros for undefined ones.  Throws Error(shape) and Error(dtype).
     std::vector<Tensor> states(const Tensor& x, const std::vector<Tensor>& given) const;
 
 private:

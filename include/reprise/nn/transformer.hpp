@@ -16,11 +16,11 @@ namespace reprise::nn {
 using TransformerDecoderLayerSettings = TransformerEncoderLayerSettings; // of TransformerDecoderLayer
 
 // The base class of TransformerEncoder and TransformerDecoder: a stack of layers, each called with the result
-// of the one before, and a norm at the end, if given.
+// of the previous one, and a norm at the end, if given.
 template <class Layer> class TransformerStack : public Module {
 public:
     using Module::Module;
-    // With num_layers copies of the layer, whose parameters have the same values at first.  Throws
+    // Creates num_layers copies of the layer, which have the same parameter values at first.  Throws
     // Error(argument) for num_layers below 1.
     TransformerStack(const Layer& layer, std::int64_t num_layers);
     // The same with a norm, which is moved into this module.
@@ -48,8 +48,8 @@ public:
                       Place where = Place(std::source_location::current()));
 };
 
-// A decoder layer: self-attention of the target, attention of the target to the memory, which an encoder
-// made, and two linear layers, each with a residual sum and a norm as in TransformerEncoderLayer.
+// A decoder layer: self-attention of the target, attention of the target to the memory, which is the output
+// of an encoder, and two linear layers, each with a residual sum and a norm as in TransformerEncoderLayer.
 class TransformerDecoderLayer : public Module {
 public:
     REPRISE_LAYER(TransformerDecoderLayer)
@@ -67,7 +67,7 @@ public:
     Tensor operator()(Tensor tgt, Tensor memory, Tensor tgt_mask = {}, Tensor memory_mask = {},
                       Tensor tgt_key_padding_mask = {}, Tensor memory_key_padding_mask = {},
                       Place where = Place(std::source_location::current()));
-    // A layer of the same options with copies of the parameters' present values.
+    // Returns a layer of the same options with copies of the parameters' present values.
     TransformerDecoderLayer copy() const;
     MultiheadAttention self_attn{nullptr}, // of the target to itself
         multihead_attn{nullptr};           // of the target to the memory
@@ -76,10 +76,10 @@ public:
     LayerNorm norm1{nullptr},              // of the self-attention
         norm2{nullptr},                    // of the attention to the memory
         norm3{nullptr};                    // of the linear layers
-    Dropout dropout,                       // behind the activation
-        dropout1,                          // behind self_attn
-        dropout2,                          // behind multihead_attn
-        dropout3;                          // behind linear2
+    Dropout dropout,                       // after the activation
+        dropout1,                          // after self_attn
+        dropout2,                          // after multihead_attn
+        dropout3;                          // after linear2
 
 private:
     std::int64_t d_model_ = 0, nhead_ = 0;
@@ -139,8 +139,8 @@ public:
                       Tensor memory_mask = {}, Tensor src_key_padding_mask = {},
                       Tensor tgt_key_padding_mask = {}, Tensor memory_key_padding_mask = {},
                       Place where = Place(std::source_location::current()));
-    // The causal mask [size, size] for a sequence: row t is 0 up to position t, and -infinity at later
-    // positions.
+    // Returns the causal mask [size, size] for a sequence: row t is 0 up to position t, and -infinity at
+    // later positions.
     static Tensor generate_square_subsequent_mask(const Dim& size);
     TransformerEncoder encoder{nullptr}; // of src
     TransformerDecoder decoder{nullptr}; // of tgt, with the encoder's result as memory

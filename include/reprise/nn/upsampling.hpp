@@ -15,7 +15,7 @@ public:
     using Options = InterpolateOptions; // for make()
     using Module::Module;
     // One of size and scale_factor has to be given.  They are checked against x when the module is called:
-    // Error(argument), and Error(shape) where the mode is not for x's number of dimensions.
+    // Error(argument), and Error(shape) where the mode does not support x's number of dimensions.
     explicit Upsample(InterpolateOptions options);
     Tensor forward(Tensor x) override;
 

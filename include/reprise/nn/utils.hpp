@@ -13,9 +13,9 @@ using optim::clip_grad_value_;
 // Different dtypes are promoted.  Throws Error(argument) for an empty list and Error(device) for parameters
 // on different devices.
 Tensor parameters_to_vector(const Parameters& parameters);
-// The inverse: assigns each parameter its part of the vector [N], without gradients.  Throws Error(shape)
-// where N is not the number of all elements, before anything has changed.  Dtypes and devices must be those
-// of the vector.
+// The inverse: assigns each parameter its part of the vector [N], without gradients.  Throws
+// Error(shape) where N is not the number of all elements, before anything has changed.  Dtypes and devices
+// must be those of the vector.
 void vector_to_parameters(const Tensor& vector, const Parameters& parameters);
 
 } // namespace reprise::nn::utils

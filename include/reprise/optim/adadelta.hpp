@@ -14,7 +14,7 @@ struct AdadeltaSettings {
     double weight_decay = 0; // adds weight_decay p to the gradient
     bool maximize = false;   // maximizes: negates the gradient first
 };
-// The numbers of a group.
+// Calls f for each number of a group.
 template <class F> void each_number(AdadeltaSettings& o, const F& f)
 {
     f({"lr"}, o.lr);
@@ -22,8 +22,7 @@ template <class F> void each_number(AdadeltaSettings& o, const F& f)
     f({"eps"}, o.eps);
     f({"weight_decay"}, o.weight_decay);
 }
-// The same options as libtorch writes them, which convert to those in braces:
-// AdadeltaOptions(1.0).rho(0.95).
+// The same options in libtorch's style, which convert to those in braces: AdadeltaOptions(1.0).rho(0.95).
 using AdadeltaOptions = NamedOptions<AdadeltaSettings, setting::lr, setting::rho, setting::eps,
                                      setting::weight_decay, setting::maximize>;
 // Adadelta (Zeiler 2012), as torch.optim.Adadelta.  With the gradient g of a parameter p:

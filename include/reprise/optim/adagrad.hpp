@@ -15,7 +15,7 @@ struct AdagradSettings {
     double eps = 1e-10;                   // added to the denominator
     bool maximize = false;                // maximizes: negates the gradient first
 };
-// The numbers of a group.
+// Calls f for each number of a group.
 template <class F> void each_number(AdagradSettings& o, const F& f)
 {
     f({"lr"}, o.lr);
@@ -23,7 +23,7 @@ template <class F> void each_number(AdagradSettings& o, const F& f)
     f({"weight_decay"}, o.weight_decay);
     f({"eps"}, o.eps);
 }
-// The same options as libtorch writes them, which convert to those in braces:
+// The same options in libtorch's style, which convert to those in braces:
 // AdagradOptions(1e-2).weight_decay(0.01).
 using AdagradOptions = NamedOptions<AdagradSettings, setting::lr, setting::lr_decay, setting::weight_decay,
                                     setting::eps, setting::initial_accumulator_value, setting::maximize>;

@@ -16,13 +16,13 @@ struct AdamSettings {
     bool amsgrad = false;                           // AMSGrad: divides by the largest v so far
     bool maximize = false;                          // maximizes: negates the gradient first
 };
-// The numbers of a group.
+// Calls f for each number of a group.
 template <class F> void each_number(AdamSettings& o, const F& f) { each_number_of_adam(o, f); }
-// The same options as libtorch writes them, which convert to those in braces:
+// The same options in libtorch's style, which convert to those in braces:
 // AdamOptions(1e-3).weight_decay(0.01).
 using AdamOptions = NamedOptions<AdamSettings, setting::lr, setting::eps, setting::weight_decay, BetasSetting,
                                  setting::amsgrad, setting::maximize>;
-// What Adam and AdamW have alike; for the library itself.
+// The base class of Adam and AdamW; for the library itself.
 template <class Named> class AdamOf : public BuiltinOptimizer<AdamOf<Named>, Named> {
 public:
     using BuiltinOptimizer<AdamOf<Named>, Named>::BuiltinOptimizer;
@@ -50,14 +50,14 @@ struct AdamWSettings {
     bool amsgrad = false;                           // AMSGrad: divides by the largest v so far
     bool maximize = false;                          // maximizes: negates the gradient first
 };
-// The numbers of a group.
+// Calls f for each number of a group.
 template <class F> void each_number(AdamWSettings& o, const F& f) { each_number_of_adam(o, f); }
-// The same options as libtorch writes them, which convert to those in braces:
+// The same options in libtorch's style, which convert to those in braces:
 // AdamWOptions(1e-3).weight_decay(0.01).
 using AdamWOptions = NamedOptions<AdamWSettings, setting::lr, setting::eps, setting::weight_decay,
                                   BetasSetting, setting::amsgrad, setting::maximize>;
 extern template class AdamOf<AdamWOptions>;
-// Adam with weight decay that is not a part of the gradient, as torch.optim.AdamW.
+// Adam with decoupled weight decay, which is not a part of the gradient, as torch.optim.AdamW.
 class AdamW : public AdamOf<AdamWOptions> {
 public:
     using AdamOf::AdamOf;

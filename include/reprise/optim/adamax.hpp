@@ -15,9 +15,9 @@ struct AdamaxSettings {
     double weight_decay = 0;                        // adds weight_decay p to the gradient
     bool maximize = false;                          // maximizes: negates the gradient first
 };
-// The numbers of a group.
+// Calls f for each number of a group.
 template <class F> void each_number(AdamaxSettings& o, const F& f) { each_number_of_adam(o, f); }
-// The same options as libtorch writes them, which convert to those in braces:
+// The same options in libtorch's style, which convert to those in braces:
 // AdamaxOptions(2e-3).weight_decay(0.01).
 using AdamaxOptions = NamedOptions<AdamaxSettings, setting::lr, setting::eps, setting::weight_decay,
                                    BetasSetting, setting::maximize>;

@@ -18,18 +18,17 @@ namespace reprise::optim {
 // Options of LBFGS in braces, LBFGS::Options.
 struct LBFGSSettings {
     double lr = 1; // learning rate, at least 0: the length of an iteration, or the first that is tried
-    std::int64_t max_iter = 20; // the most iterations in one step
-    // The most calls of the closure in one step; none: max_iter * 5 / 4.
+    std::int64_t max_iter = 20; // maximum number of iterations in one step
+    // The maximum number of calls of the closure in one step; none: max_iter * 5 / 4.
     std::optional<std::int64_t> max_eval = std::nullopt;
     double tolerance_grad = 1e-7;    // a step ends where no element of the gradient is larger
     double tolerance_change = 1e-9;  // a step ends where parameters or loss change by less
     std::int64_t history_size = 100; // the number of past iterations that approximate the Hessian
     std::string line_search_fn{};    // "strong_wolfe", or empty for iterations of fixed length
 };
-// It has no groups, whose numbers this would list.
+// Lists no numbers, as LBFGS has no groups.
 template <class F> void each_number(LBFGSSettings&, const F&) {}
-// The same options as libtorch writes them, which convert to those in braces:
-// LBFGSOptions(1).max_iter(20).
+// The same options in libtorch's style, which convert to those in braces: LBFGSOptions(1).max_iter(20).
 using LBFGSOptions =
     NamedOptions<LBFGSSettings, setting::lr, setting::max_iter, setting::max_eval, setting::tolerance_grad,
                  setting::tolerance_change, setting::history_size, setting::line_search_fn>;
@@ -53,8 +52,8 @@ using LBFGSOptions =
 class LBFGS {
 public:
     using Options = LBFGSSettings; // the options in braces
-    // Error(argument) for no parameters, ones that are not leaves that require a gradient, several dtypes or
-    // devices, and options out of range.
+    // Throws Error(argument) for no parameters, ones that are not leaves that require a gradient, several
+    // dtypes or devices, and options out of range.
     explicit LBFGS(Parameters parameters, Options = {});
     // The same for parameters in braces.
     explicit LBFGS(std::initializer_list<Tensor> parameters, Options options = {})
@@ -68,11 +67,11 @@ public:
     LBFGS(const LBFGS&) = delete;
     LBFGS& operator=(const LBFGS&) = delete;
 
-    // Makes the gradients of all parameters undefined, or zeros.
+    // Sets the gradients of all parameters to undefined, or to zeros.
     void zero_grad(bool set_to_none = true);
-    // Makes up to max_iter iterations and returns the loss before them.  The closure, which is called several
-    // times, is as for Optimizer::step(closure).  Error(argument) for a null closure, Error(state) while a
-    // program is recorded.
+    // Runs up to max_iter iterations and returns the loss before them.  The closure, which is called several
+    // times, is as for Optimizer::step(closure).  Throws Error(argument) for a null closure, Error(state)
+    // while a program is recorded.
     Tensor step(const std::function<Tensor()>& closure);
     const std::vector<Variable>& parameters() const noexcept; // all parameters
     double get_lr() const noexcept;                           // the learning rate

@@ -14,7 +14,7 @@ struct LionSettings {
     double weight_decay = 0;                       // p -= lr weight_decay p, before the update
     bool maximize = false;                         // maximizes: negates the gradient first
 };
-// The numbers of a group.
+// Calls f for each number of a group.
 template <class F> void each_number(LionSettings& o, const F& f)
 {
     f({"lr"}, o.lr);
@@ -22,7 +22,7 @@ template <class F> void each_number(LionSettings& o, const F& f)
     f({"beta2", 0, 1}, o.betas.second);
     f({"weight_decay"}, o.weight_decay);
 }
-// The same options as libtorch writes them, which convert to those in braces:
+// The same options in libtorch's style, which convert to those in braces:
 // LionOptions(1e-4).weight_decay(0.01).
 using LionOptions =
     NamedOptions<LionSettings, setting::lr, setting::weight_decay, BetasSetting, setting::maximize>;

@@ -13,17 +13,17 @@ struct NAdamSettings {
     std::pair<double, double> betas = {0.9, 0.999}; // decay of the moving averages: b1 of m, b2 of v
     double eps = 1e-8;                              // added to the denominator
     double weight_decay = 0;                        // adds weight_decay p to the gradient
-    double momentum_decay = 4e-3;                   // how fast b1 comes to its full size
+    double momentum_decay = 4e-3;                   // how fast c_t approaches b1
     bool decoupled_weight_decay = false;            // p -= lr weight_decay p instead, as in AdamW
     bool maximize = false;                          // maximizes: negates the gradient first
 };
-// The numbers of a group.
+// Calls f for each number of a group.
 template <class F> void each_number(NAdamSettings& o, const F& f)
 {
     each_number_of_adam(o, f);
     f({"momentum_decay"}, o.momentum_decay);
 }
-// The same options as libtorch writes them, which convert to those in braces:
+// The same options in libtorch's style, which convert to those in braces:
 // NAdamOptions(2e-3).momentum_decay(1e-3).
 using NAdamOptions =
     NamedOptions<NAdamSettings, setting::lr, setting::eps, setting::weight_decay, setting::momentum_decay,

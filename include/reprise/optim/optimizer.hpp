@@ -25,7 +25,7 @@ namespace reprise::optim {
 
 using StateDict = std::map<std::string, Tensor>; // the state of an optimizer or a schedule: tensors by name
 
-// A group of parameters with options of its own, as libtorch has it.
+// A group of parameters with its own options, as in libtorch.
 class OptimizerParamGroup {
 public:
     // The parameters of a group, which can be written as group.params or group.params().
@@ -49,21 +49,21 @@ private:
     std::shared_ptr<OptimizerOptions> options_;
 };
 
-// What is a list of parameters, but no tensor.
+// A type that converts to Parameters, other than a tensor.
 template <class P>
 concept ListOfParameters =
     std::convertible_to<P, Parameters> && !std::same_as<std::remove_cvref_t<P>, Parameters> &&
     !std::derived_from<std::remove_cvref_t<P>, Tensor>;
 
-// Parameters for an optimizer, with options of their own: Adam({{body, {.lr = 1e-4}}, {head}}).
+// Parameters for an optimizer, with their own options: Adam({{body, {.lr = 1e-4}}, {head}}).
 template <class Options> struct ParamGroup {
-    // With the options that the optimizer is given for all groups.
+    // Uses the options that the optimizer is given for all groups.
     ParamGroup(Parameters p) : params(std::move(p)) {} // NOLINT(google-explicit-constructor)
     // The same for other lists.
     template <ListOfParameters P> ParamGroup(P&& p) : params(std::forward<P>(p)) {}
-    // With options of its own.
+    // Uses its own options.
     ParamGroup(Parameters p, const Options& o) : params(std::move(p)), options(o) {}
-    // A group as libtorch has it.  Error(argument) for options of another optimizer.
+    // Takes a group in libtorch's form.  Throws Error(argument) for options of another optimizer.
     template <std::derived_from<OptimizerParamGroup> Group> ParamGroup(const Group& group)
         : params(group.params)
     {
@@ -78,7 +78,7 @@ template <class Options> struct ParamGroup {
     std::optional<Options> options; // their options; none: those of the optimizer
 };
 
-// The groups that an optimizer is made with, or the parameters of a single one.
+// The groups from which an optimizer is constructed, or the parameters of a single group.
 template <class Options> struct ParamGroups {
     ParamGroups() = default; // none
     // One group.
@@ -88,7 +88,7 @@ template <class Options> struct ParamGroups {
     ParamGroups(std::initializer_list<Tensor> p) { groups.emplace_back(Parameters(p)); } // one group, {w, b}
     ParamGroups(std::initializer_list<ParamGroup<Options>> g) : groups(g) {}             // several groups
     ParamGroups(std::vector<ParamGroup<Options>> g) : groups(std::move(g)) {}            // the same
-    // The same as libtorch has them.
+    // Takes several groups in libtorch's form.
     ParamGroups(const std::vector<OptimizerParamGroup>& g) : groups(g.begin(), g.end()) {}
     std::vector<ParamGroup<Options>> groups; // the groups
 };
@@ -97,7 +97,7 @@ template <class Options> struct ParamGroups {
 // learning rate, the other numbers of a group and the step number from the host at each call.  The program
 // may outlive the optimizer.
 //
-// Parameters are in groups with numbers of their own: the constructor makes the first groups, and
+// Parameters are in groups with their own numbers: the constructor creates the first groups, and
 // add_param_group() of each optimizer further ones.  The update of all parameters is one launch; groups that
 // differ in more than numbers (with or without momentum, nesterov, maximize, amsgrad, centered) run different
 // kernels, one for each kind.
@@ -107,21 +107,21 @@ public:
     Optimizer(const Optimizer&) = delete;
     Optimizer& operator=(const Optimizer&) = delete;
 
-    // Makes the gradients of all parameters undefined, or zeros.
+    // Sets the gradients of all parameters to undefined, or to zeros.
     void zero_grad(bool set_to_none = true);
-    // Calls the closure, makes a step and returns the closure's loss.  The closure clears the gradients,
-    // computes the loss, calls backward() and returns the loss.  Error(argument) for a null closure.
+    // Calls the closure, performs a step and returns the closure's loss.  The closure clears the gradients,
+    // computes the loss, calls backward() and returns the loss.  Throws Error(argument) for a null closure.
     Tensor step(const std::function<Tensor()>& closure);
     // Updates all parameters that have a gradient.  Where a gradient does not fit, an Error is thrown and no
     // parameter changes.  Where the device cannot compute the new values, reading them throws, unless the
     // device is lost: then step() does.
     void step();
 
-    // The parameters of all groups, in order.
+    // Returns the parameters of all groups, in order.
     const std::vector<Variable>& parameters() const noexcept { return parameters_; }
     std::size_t groups() const noexcept { return groups_.size(); } // the number of groups
-    // The parameters of one group.  Error(argument) where there is no such group, as for all members that
-    // take one.
+    // Returns the parameters of one group.  Throws Error(argument) where there is no such group, as for all
+    // members that take one.
     Parameters parameters(std::size_t group) const;
 
     // A group as in PyTorch: for (auto& group : optimizer.param_groups()) group.lr = 0.1;  A reference to it
@@ -152,7 +152,7 @@ public:
         };
 
     public:
-        // For the library itself: param_groups() makes it.
+        // For the library itself: param_groups() returns it.
         GroupView(Optimizer& o, std::size_t group, std::shared_ptr<OptimizerOptions> options)
             : OptimizerParamGroup(o.parameters(group), std::move(options)), lr(o, group), optimizer_(&o),
               group_(group)
@@ -172,17 +172,17 @@ public:
     };
     std::deque<GroupView>& param_groups() noexcept { return views_; }             // all groups, in order
     const std::deque<GroupView>& param_groups() const noexcept { return views_; } // the same
-    // The options of groups without their own; what is set here counts for groups that are added later.
+    // Returns the options of groups without their own; changes apply to groups that are added later.
     OptimizerOptions& defaults() { return *defaults_; }
     const OptimizerOptions& defaults() const { return *defaults_; } // the same
 
-    // Whether groups have a number of this name.  The names are PyTorch's: "lr", "weight_decay", "momentum",
-    // "eps"; the betas are "beta1" and "beta2".
+    // Returns whether groups have a number of this name.  The names are PyTorch's: "lr", "weight_decay",
+    // "momentum", "eps"; the betas are "beta1" and "beta2".
     bool has_option(const std::string& name) const;
-    // A number of a group.  Error(argument) for an unknown name.
+    // Returns a number of a group.  Throws Error(argument) for an unknown name.
     double option(const std::string& name, std::size_t group = 0) const;
-    // Sets a number of a group; recorded programs use it from their next call on.  Error(argument) for an
-    // unknown name, a value out of range, and a momentum that was 0 and is not, or the reverse.
+    // Sets a number of a group; recorded programs use it from their next call on.  Throws Error(argument) for
+    // an unknown name, a value out of range, and a change of the momentum from 0 or to 0.
     void set_option(const std::string& name, double value, std::size_t group);
 
     double get_lr(std::size_t group = 0) const { return option("lr", group); } // the learning rate of a group
@@ -190,39 +190,40 @@ public:
     void set_lr(double value) { set_learning_rate(value); }
     // Sets the learning rate of one group.
     void set_lr(double value, std::size_t group) { set_option("lr", value, group); }
-    // As get_lr().
+    // The same as get_lr().
     double learning_rate(std::size_t group = 0) const { return option("lr", group); }
-    // Sets the learning rate of all groups.  Error(argument) for a negative one.
+    // Sets the learning rate of all groups.  Throws Error(argument) for a negative one.
     void set_learning_rate(double);
     // Sets the learning rate of one group.
     void set_learning_rate(double value, std::size_t group) { set_option("lr", value, group); }
-    // The learning rate that schedules start from, which the first schedule of a group sets; no value before.
+    // Returns the learning rate from which schedules start.  The first schedule of a group sets it; before
+    // that it is nullopt.
     std::optional<double> initial_learning_rate(std::size_t group = 0) const;
     // Sets that learning rate.
     void set_initial_learning_rate(double, std::size_t group);
 
-    // All that is needed to continue later.  For each group g: "param_groups.g.params" (i32, the indices of
-    // its parameters) and "param_groups.g.NAME" for each number, such as "param_groups.0.lr" (i32 [2], the
-    // low and the high half of the double's bits).  For each parameter i that was updated: "i.step" (i32) and
-    // its moments by PyTorch's names, such as "i.momentum_buffer", or "i.exp_avg" and "i.exp_avg_sq".
+    // Returns everything that is needed to resume training.  For each group g: "param_groups.g.params" (i32, the
+    // indices of its parameters) and "param_groups.g.NAME" for each number, such as "param_groups.0.lr" (i32 [2], the
+    // low and the high half of the double's bits).  For each parameter i that was updated: "i.step" (i32) and its
+    // moments by PyTorch's names, such as "i.momentum_buffer", or "i.exp_avg" and "i.exp_avg_sq".
     StateDict state_dict() const;
-    // Loads what state_dict() returned; a number may also be an f32 of one element.  Recorded programs use it
-    // from their next call on.  Error(argument, shape, dtype), after which nothing has changed, for the state
-    // of an optimizer with other parameters, groups or options; Error(state) while a program is recorded.
+    // Loads a result of state_dict(); a number may also be an f32 of one element.  Recorded programs use it from their
+    // next call on.  Throws Error(argument, shape, dtype), after which nothing has changed, for the state of an
+    // optimizer with other parameters, groups or options; Error(state) while a program is recorded.
     void load_state_dict(const StateDict&);
 
 protected:
-    // How an optimizer computes its numbers.
+    // Describes the numbers that an optimizer's update takes.
     struct Rule {
         const char* op;      // the optimizer's name in errors
-        std::size_t numbers; // how many numbers an update takes
+        std::size_t numbers; // the number of numbers that an update takes
         // Computes the n-th of these numbers from the group's options, in their order, and the step's number,
         // from 1 on.
         double (*number)(std::size_t n, const double* options, std::int64_t step);
         std::uint32_t by_step = 0;          // bit n is set where number n depends on the step's number
         std::vector<GroupNumber> options{}; // the numbers of a group, of each_number(); "lr" is the first
     };
-    // A tensor that is kept for each parameter.
+    // A tensor that is stored for each parameter, such as a moving average.
     struct Moment {
         const char* name;   // PyTorch's name
         double initial = 0; // the value of its elements before the first step
@@ -244,16 +245,16 @@ protected:
                    std::shared_ptr<OptimizerOptions> named);
 
 private:
-    // The new values of each parameter and of its moments, in this order.
+    // Returns the new values of each parameter and of its moments, in this order.
     virtual std::vector<std::vector<Tensor>> updated(const Update&) const = 0;
 
     struct Group {
         std::size_t first, count; // parameters
         std::vector<Moment> moments;
-        std::shared_ptr<std::vector<double>> values; // of rule_.options; programs hold them
+        std::shared_ptr<std::vector<double>> values; // of rule_.options; shared with programs
         std::optional<double> initial_lr;
     };
-    struct Steps { // programs on several threads may count
+    struct Steps { // programs of several threads may count steps
         std::mutex mutex;
         std::vector<std::int64_t> made; // by parameter
     };
@@ -273,21 +274,21 @@ private:
 
     Rule rule_;
     std::vector<Group> groups_;
-    std::deque<GroupView> views_; // which stay where they are when a group is added
+    std::deque<GroupView> views_; // a deque, so that references stay valid when a group is added
     std::unique_ptr<OptimizerOptions> defaults_;
     std::vector<Variable> parameters_;
-    std::vector<std::vector<Variable>> moments_; // by parameter; made at its first step
+    std::vector<std::vector<Variable>> moments_; // by parameter; created at its first step
     std::shared_ptr<Steps> steps_;
 };
 
-// What optimizers with options Named, such as SGDOptions, have alike.
+// The base class of optimizers with options Named, such as SGDOptions.
 template <class Named> class OptimizerOf : public Optimizer {
 public:
     using Options = typename Named::Fields; // the options in braces
 
-    // Adds a group of further parameters, with options of its own or those of defaults().  Error(argument)
-    // for no parameters, ones that are not leaves that require a gradient or come twice, and options out of
-    // range.
+    // Adds a group of further parameters, with its own options or those of defaults().  Throws
+    // Error(argument) for no parameters, ones that are not leaves that require a gradient or come twice, and
+    // options out of range.
     void add_param_group(const ParamGroup<Options>& group)
     {
         Options options = group.options ? *group.options : Options(static_cast<const Named&>(defaults()));
@@ -309,20 +310,21 @@ public:
     }
 
 protected:
-    // Without groups, whose numbers are those of each_number().
+    // Creates an optimizer without groups; each_number() lists the numbers of a group.
     explicit OptimizerOf(Rule rule) : Optimizer(with_numbers(std::move(rule))) {}
     // Adds the groups of a constructor; `usual` becomes defaults().
     void add_groups(const ParamGroups<Options>& groups, const Options& usual)
     {
         set_defaults(std::make_unique<Named>(usual));
-        if (groups.groups.empty()) add_param_group(Parameters()); // which says that there are no parameters
+        if (groups.groups.empty()) add_param_group(Parameters()); // throws: there are no parameters
         for (const ParamGroup<Options>& group : groups.groups) add_param_group(group);
     }
-    // The options that a group was made with.
+    // Returns the options that a group was created with.
     const Options& made_with(std::size_t group) const { return kinds_[group]; }
 
 private:
-    // What is kept for the parameters of a group.  Error(argument) for options that do not fit together.
+    // Returns the tensors to store for each parameter of a group.  Throws Error(argument) for options that do not fit
+    // together.
     virtual std::vector<Moment> moments(const Options&) const = 0;
     static Rule with_numbers(Rule rule)
     {
@@ -334,15 +336,15 @@ private:
 };
 
 // The base class of the library's optimizers.  Self has two static functions: rule() is its Rule, and
-// moments_of(options) lists what is kept for the parameters of a group, or throws Error(argument) for options
-// that do not fit together.
+// moments_of(options) lists the tensors to store for each parameter of a group, or throws Error(argument) for
+// options that do not fit together.
 template <class Self, class Named> class BuiltinOptimizer : public OptimizerOf<Named> {
 public:
     using Options = typename Named::Fields; // the options in braces
 
-    // Makes an optimizer of one group, Adam(net.parameters(), {.lr = 0.1}), or of several.  The options are
-    // those of groups without their own.  Error(argument) for no parameters, ones that are not leaves that
-    // require a gradient or come twice, and options out of range.
+    // Creates an optimizer of one group, Adam(net.parameters(), {.lr = 0.1}), or of several.  The options are
+    // those of groups without their own.  Throws Error(argument) for no parameters, ones that are not leaves
+    // that require a gradient or come twice, and options out of range.
     explicit BuiltinOptimizer(const ParamGroups<Options>& groups, const Options& options = {})
         : OptimizerOf<Named>(Self::rule())
     {

@@ -1,4 +1,4 @@
-// Options of optimizers as libtorch writes them, SGDOptions(0.1).momentum(0.9), and those of a group.
+// Options of optimizers in libtorch's style, SGDOptions(0.1).momentum(0.9), and those of a group.
 #pragma once
 #include <cstddef>
 #include <limits>
@@ -12,8 +12,8 @@ namespace reprise::optim {
 
 class Optimizer;
 
-// The base class of options.  group.options() is the options of an optimizer's group: it reads and sets the
-// numbers that the optimizer has.  Other options, and copies, belong to no optimizer.
+// The base class of options.  group.options() returns the options of an optimizer's group, which read and set
+// the numbers that the optimizer has.  Other options, and copies, belong to no optimizer.
 class OptimizerOptions {
 public:
     virtual ~OptimizerOptions() = default;
@@ -28,7 +28,7 @@ protected:
     bool of_group() const noexcept { return optimizer_ != nullptr; } // whether an optimizer's group has them
     double number(const char* name, double own) const; // the group's number, or `own` where there is no group
     void set_number(const char* name, double value);   // sets a number of the group
-    // Error(argument) for options of a group: `name` can't change there.
+    // Throws Error(argument) for options of a group: `name` can't change there.
     void check_free(const char* name) const;
 
 private:
@@ -44,7 +44,7 @@ struct GroupNumber {
         below = std::numeric_limits<double>::infinity(); // values are below this one
     bool stays_zero = false; // cannot change between 0 and another value, as moments depend on it
 };
-// The numbers that Adam and its kin begin with, for their each_number().
+// Calls f for the first numbers of Adam and its variants, in their each_number().
 template <class Fields, class F> void each_number_of_adam(Fields& o, const F& f)
 {
     f({"lr"}, o.lr);
@@ -64,7 +64,7 @@ public:
     explicit OptionsWith(double lr) { fields_.lr = lr; }   // with this learning rate
     OptionsWith(const Fields& fields) : fields_(fields) {} // those in braces
     OptionsWith(const OptionsWith& other) : OptimizerOptions(other), fields_(other.now()) {} // a copy
-    // Takes over options.  Error(argument) for options of a group.
+    // Takes over options.  Throws Error(argument) for options of a group.
     OptionsWith& operator=(const OptionsWith& other)
     {
         OptimizerOptions::operator=(other);
@@ -78,7 +78,7 @@ public:
     void set_lr(double value) override { set<setting::lr>(value); }
 
 protected:
-    // The present options.
+    // Returns the present options.
     Fields now() const
     {
         Fields fields = fields_;
@@ -90,7 +90,7 @@ protected:
 
 private:
     friend detail::SettingAccess;
-    // Sets an option.  Error(argument) for options of a group, unless it is one of the group's numbers.
+    // Sets an option.  Throws Error(argument) for options of a group, unless it is one of the group's numbers.
     template <class Setting, class T> void set(const T& value)
     {
         Fields fields = now();
@@ -118,8 +118,8 @@ private:
     Fields fields_{};
 };
 
-// Such options as libtorch writes them: each of the settings is a function that sets the option of its name,
-// or reads it.
+// Such options in libtorch's style: each of the settings is a function that sets the option of its name, or
+// returns it.
 template <class Fields, class... Settings> class NamedOptions
     : public OptionsWith<Fields>,
       public Settings::template Functions<NamedOptions<Fields, Settings...>,

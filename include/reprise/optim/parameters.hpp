@@ -1,4 +1,4 @@
-// Parameters: the list of tensors that optimizers, gradient clipping and the like work on.
+// Parameters: the list of tensors that optimizers, gradient clipping and similar functions take.
 #pragma once
 #include <cstddef>
 #include <initializer_list>
@@ -10,7 +10,7 @@
 
 namespace reprise {
 
-// A vector of parameters, made from a list of Variables or of Tensors: net.parameters(), {w, b},
+// A vector of parameters, constructed from a list of Variables or of Tensors: net.parameters(), {w, b},
 // std::vector<Tensor>.  Each entry is a handle to the same tensor: its grad() is that tensor's, and an
 // optimizer updates that tensor.  Whether entries are leaves and require a gradient is checked where they are
 // used.
@@ -30,9 +30,9 @@ public:
     void push_back(const Tensor& tensor) { vector::push_back(same(tensor)); } // appends a tensor
     // Appends a tensor and returns the new entry.
     Variable& emplace_back(const Tensor& tensor) { return vector::emplace_back(same(tensor)); }
-    // Inserts a tensor before `at`, and returns its place.
+    // Inserts a tensor before `at`, and returns an iterator to it.
     iterator insert(const_iterator at, const Tensor& tensor) { return vector::insert(at, same(tensor)); }
-    // Inserts the tensors of a range before `at`, and returns the place of the first.
+    // Inserts the tensors of a range before `at`, and returns an iterator to the first.
     template <std::input_iterator From> iterator insert(const_iterator at, From from, From to)
     {
         const Parameters more(std::vector<Tensor>(from, to));
@@ -40,7 +40,7 @@ public:
     }
 
 private:
-    // A handle to the same tensor; Variable(tensor) would be a new leaf.
+    // Returns a handle to the same tensor; Variable(tensor) would be a new leaf.
     static Variable same(const Tensor& tensor)
     {
         Variable out;

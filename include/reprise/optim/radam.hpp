@@ -16,9 +16,9 @@ struct RAdamSettings {
     bool decoupled_weight_decay = false;            // p -= lr weight_decay p instead, as in AdamW
     bool maximize = false;                          // maximizes: negates the gradient first
 };
-// The numbers of a group.
+// Calls f for each number of a group.
 template <class F> void each_number(RAdamSettings& o, const F& f) { each_number_of_adam(o, f); }
-// The same options as libtorch writes them, which convert to those in braces:
+// The same options in libtorch's style, which convert to those in braces:
 // RAdamOptions(1e-3).weight_decay(0.01).
 using RAdamOptions = NamedOptions<RAdamSettings, setting::lr, setting::eps, setting::weight_decay,
                                   BetasSetting, setting::decoupled_weight_decay, setting::maximize>;

@@ -16,7 +16,7 @@ struct RMSpropSettings {
     bool centered = false;   // divides by the standard deviation of the gradient, not its root mean square
     bool maximize = false;   // maximizes: negates the gradient first
 };
-// The numbers of a group.
+// Calls f for each number of a group.
 template <class F> void each_number(RMSpropSettings& o, const F& f)
 {
     f({"lr"}, o.lr);
@@ -25,7 +25,7 @@ template <class F> void each_number(RMSpropSettings& o, const F& f)
     f({"weight_decay"}, o.weight_decay);
     f({.name = "momentum", .stays_zero = true}, o.momentum);
 }
-// The same options as libtorch writes them, which convert to those in braces:
+// The same options in libtorch's style, which convert to those in braces:
 // RMSpropOptions(1e-2).weight_decay(0.01).
 using RMSpropOptions =
     NamedOptions<RMSpropSettings, setting::lr, setting::alpha, setting::eps, setting::weight_decay,

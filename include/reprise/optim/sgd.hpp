@@ -15,7 +15,7 @@ struct SGDSettings {
     bool nesterov = false;   // Nesterov momentum; needs a momentum above 0 and a dampening of 0
     bool maximize = false;   // maximizes: negates the gradient first
 };
-// The numbers of a group.
+// Calls f for each number of a group.
 template <class F> void each_number(SGDSettings& o, const F& f)
 {
     f({"lr"}, o.lr);
@@ -23,8 +23,7 @@ template <class F> void each_number(SGDSettings& o, const F& f)
     f({"dampening"}, o.dampening);
     f({"weight_decay"}, o.weight_decay);
 }
-// The same options as libtorch writes them, which convert to those in braces:
-// SGDOptions(0.1).weight_decay(0.01).
+// The same options in libtorch's style, which convert to those in braces: SGDOptions(0.1).weight_decay(0.01).
 using SGDOptions = NamedOptions<SGDSettings, setting::lr, setting::momentum, setting::dampening,
                                 setting::weight_decay, setting::nesterov, setting::maximize>;
 // Stochastic gradient descent, as torch.optim.SGD.  With the gradient g of a parameter p:
