@@ -37,8 +37,9 @@ struct Groups {
 Groups groups_of(const Shape& x, const Node& n) { return {x, n.attributes.get<Dim>("groups")}; }
 
 // -- group_norm: x [N, C, image], weight [C], bias [C] -> y, mean and variance (biased) [N, groups] --
-TensorTypes infer(const Op&, const InputTypes& in, const Attributes& a)
+TensorTypes infer(const Op& op, const InputTypes& in, const Attributes& a)
 {
+    require_floating(op.name, in[0].dtype);
     const TensorType statistic{accumulated(in[0].dtype), {in[0].shape[0], a.get<Dim>("groups")}};
     return {in[0], statistic, statistic};
 }

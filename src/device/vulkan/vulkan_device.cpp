@@ -1,6 +1,6 @@
 #include "device/vulkan/vulkan_device.hpp"
 #include "device/vulkan/one_shot.hpp"
-#include "device/vulkan/replay.hpp"
+#include "device/vulkan/recording.hpp"
 #include <reprise/error.hpp>
 
 namespace reprise::device::vulkan {
@@ -98,7 +98,7 @@ std::unique_ptr<Recording> VulkanDevice::record(std::span<const LaunchDeclaratio
     if (options.one_shot) {
         return std::make_unique<OneShot>(shared_context(), launches, options);
     }
-    return std::make_unique<Replay>(shared_context(), launches, options);
+    return std::make_unique<VulkanRecording>(shared_context(), launches, options);
 }
 
 std::vector<Listed> find_devices()

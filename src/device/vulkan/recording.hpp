@@ -9,12 +9,12 @@
 
 namespace reprise::device::vulkan {
 
-class Replay : public Recording {
+class VulkanRecording : public Recording {
 public:
-    Replay(std::shared_ptr<Context>, std::span<const LaunchDeclaration>, const RecordingOptions&);
-    ~Replay() override;
-    Replay(const Replay&) = delete;
-    Replay& operator=(const Replay&) = delete;
+    VulkanRecording(std::shared_ptr<Context>, std::span<const LaunchDeclaration>, const RecordingOptions&);
+    ~VulkanRecording() override;
+    VulkanRecording(const VulkanRecording&) = delete;
+    VulkanRecording& operator=(const VulkanRecording&) = delete;
 
     void begin() override;
     void set(std::uint32_t launch, const LaunchArguments&) override;

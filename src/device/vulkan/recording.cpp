@@ -1,4 +1,4 @@
-#include "device/vulkan/replay.hpp"
+#include "device/vulkan/recording.hpp"
 #include "device/vulkan/barriers.hpp"
 #include "device/vulkan/segments.hpp"
 #include <algorithm>
@@ -11,8 +11,8 @@ namespace {
 constexpr double batch_nanoseconds = 100e6; // target time of one batch; drivers kill jobs that take seconds
 } // namespace
 
-Replay::Replay(std::shared_ptr<Context> context, std::span<const LaunchDeclaration> launches,
-               const RecordingOptions& options)
+VulkanRecording::VulkanRecording(std::shared_ptr<Context> context,
+                                 std::span<const LaunchDeclaration> launches, const RecordingOptions& options)
     : context_(std::move(context)), parameters_(launches), resources_(std::make_unique<Resources>()),
       slots_(std::max<std::uint32_t>(options.slots, 1)), slab_(context_->slab.buffer().address()),
       slab_bytes_(context_->slab.buffer().bytes())
@@ -50,7 +50,7 @@ Replay::Replay(std::shared_ptr<Context> context, std::span<const LaunchDeclarati
 }
 
 // Drivers compile a pipeline at its first dispatch, even one with 0 groups, so that record() includes the compile time.
-void Replay::warm_up()
+void VulkanRecording::warm_up()
 {
     warmed_up_ = submit(slots_[0]);
     try {
@@ -61,7 +61,7 @@ void Replay::warm_up()
     }
 }
 
-Replay::~Replay()
+VulkanRecording::~VulkanRecording()
 {
     Ticket last = 0;
     for (const Slot& slot : slots_) {
@@ -70,12 +70,12 @@ Replay::~Replay()
     context_->queue.retire(last, std::move(resources_));
 }
 
-VkCommandBuffer Replay::open(VkCommandBufferUsageFlags flags)
+VkCommandBuffer VulkanRecording::open(VkCommandBufferUsageFlags flags)
 {
     return resources_->arena->begin(flags, CommandArena::Holds::launches);
 }
 
-void Replay::record_slot(std::uint32_t i)
+void VulkanRecording::record_slot(std::uint32_t i)
 {
     const LogicalDevice& device = context_->device;
     Slot& slot = slots_[i];
@@ -101,8 +101,9 @@ void Replay::record_slot(std::uint32_t i)
     resources_->arena->end(slot.epilogue);
 }
 
-std::vector<VkCommandBuffer> Replay::record_segments(std::span<const LaunchDeclaration> launches,
-                                                     const std::vector<VkPipeline>& pipelines, bool with_rare)
+std::vector<VkCommandBuffer> VulkanRecording::record_segments(std::span<const LaunchDeclaration> launches,
+                                                              const std::vector<VkPipeline>& pipelines,
+                                                              bool with_rare)
 {
     std::vector<VkCommandBuffer> lists;
     const LogicalDevice& device = context_->device;
@@ -138,7 +139,7 @@ std::vector<VkCommandBuffer> Replay::record_segments(std::span<const LaunchDecla
     return lists;
 }
 
-void Replay::begin()
+void VulkanRecording::begin()
 {
     const std::uint32_t next = open_ ? current_ : (current_ + 1) % static_cast<std::uint32_t>(slots_.size());
     context_->queue.wait(slots_[next].ticket);
@@ -150,7 +151,7 @@ void Replay::begin()
 }
 
 // Returns null if no call is finished.
-const Replay::Slot* Replay::newest_done()
+const VulkanRecording::Slot* VulkanRecording::newest_done()
 {
     const Slot* newest = nullptr;
     for (const Slot& slot : slots_) {
@@ -163,7 +164,7 @@ const Replay::Slot* Replay::newest_done()
 }
 
 // Sets the number of segments of one batch, from the measured time of the newest finished call.
-void Replay::adapt_batches()
+void VulkanRecording::adapt_batches()
 {
     if (!resources_->timestamps || context_->device.physical().is_cpu()) {
         return;
@@ -178,7 +179,7 @@ void Replay::adapt_batches()
         static_cast<std::size_t>(std::clamp(batch_nanoseconds / std::max(took / lists, 1.0), 1.0, lists));
 }
 
-void Replay::set(std::uint32_t launch, const LaunchArguments& arguments)
+void VulkanRecording::set(std::uint32_t launch, const LaunchArguments& arguments)
 {
     if (!open_) {
         reprise::detail::fail(ErrorKind::internal, "set", "The replay was not begun: call begin() first.");
@@ -195,7 +196,7 @@ void Replay::set(std::uint32_t launch, const LaunchArguments& arguments)
     parameters_.write(slots_[current_].host, launch, arguments, slab_, slab_bytes_);
 }
 
-Ticket Replay::submit()
+Ticket VulkanRecording::submit()
 {
     if (!open_ || set_ < parameters_.launches()) fail_unset(set_, parameters_.launches());
     const Ticket ticket = submit(slots_[current_]);
@@ -204,7 +205,7 @@ Ticket Replay::submit()
     return ticket;
 }
 
-Ticket Replay::submit(Slot& slot)
+Ticket VulkanRecording::submit(Slot& slot)
 {
     lists_.clear();
     lists_.push_back(slot.prologue);
@@ -215,7 +216,7 @@ Ticket Replay::submit(Slot& slot)
     return slot.ticket;
 }
 
-Recording::Times Replay::times()
+Recording::Times VulkanRecording::times()
 {
     context_->device.health.require_alive("times");
     const Slot* const newest = newest_done();
