@@ -33,7 +33,8 @@ private:
     {
         if (!is_segment(l.segment)) fail_launch("lies in no segment that exists");
         if (at_ > 0 && l.epoch < plan_.launches[at_ - 1].epoch) fail_launch("is of an earlier epoch");
-        if (l.chain && l.kernel.empty() &&
+        const bool has_kernel = l.code || !l.constants.empty(); // choose_kernels() gave it one
+        if (l.chain && !l.reduces && !has_kernel &&
             l.operands.size() != l.chain->memory_inputs() + l.chain->results.size())
             fail_launch("has ", l.operands.size(), " operands, not those of its chain");
         for (const PlanOperand& o : l.operands) {
