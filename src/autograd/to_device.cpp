@@ -46,7 +46,7 @@ Tensor Tensor::to(const Device& device) const
     if (!requires_grad() || !graph::grad_mode())
         return graph::make_tensor(graph::leaf(v.type(), evaluator, storage, false));
     const auto node = graph::append(to_op, {v}, {}, evaluator, true, std::make_shared<BackTo>(source));
-    node->storage.push_back(storage); // no lock: evaluators ignore new views, and nothing refers to it yet
+    node->storage[0] = storage; // no lock: evaluators ignore new views, and nothing refers to it yet
     for (graph::Scope* s = graph::current_scope(); s; s = s->outer()) s->applied(*node);
     return graph::make_tensor({node, 0});
 }

@@ -214,7 +214,6 @@ void Context::store(const Evaluation& e, const Executable& executable, const Exe
             of ? of->memory : executable.output(outcome, executable.compiled().results[i].value),
             execution::bytes_of(v.type()), executable.result_layout(i));
         if (of) stored->written = of->written;
-        v.node->storage.resize(v.node->outputs.size());
         v.node->storage[v.index] = std::move(stored);
     }
 }
@@ -340,7 +339,8 @@ void Context::discard(std::span<const Node* const> nodes)
 {
     std::lock_guard lock(mutex_);
     for (const Node* n : nodes) // nodes off the tape have dropped their inputs and can't be recomputed
-        if (n->materialised() && n->on_tape() && !n->is_leaf) n->storage.clear();
+        if (n->materialised() && n->on_tape() && !n->is_leaf)
+            std::fill(n->storage.begin(), n->storage.end(), nullptr);
 }
 
 void Context::appended(const Node& n)

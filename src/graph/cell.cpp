@@ -27,6 +27,7 @@ std::shared_ptr<Node> new_node(TensorTypes types, std::shared_ptr<Evaluator> eva
 {
     auto node = std::make_shared<Node>();
     node->id = next_id.fetch_add(1, std::memory_order_relaxed);
+    node->storage.resize(types.size());
     node->outputs = std::move(types);
     node->evaluator = std::move(evaluator);
     node->trace = trace_id();
@@ -196,7 +197,7 @@ Value leaf(TensorType type, std::shared_ptr<Evaluator> evaluator, std::shared_pt
     auto node = new_node({std::move(type)}, std::move(evaluator));
     node->is_leaf = true;
     node->requires_grad = requires_grad;
-    node->storage.push_back(std::move(storage));
+    node->storage[0] = std::move(storage);
     return {node, 0};
 }
 

@@ -57,7 +57,8 @@ struct Node : std::enable_shared_from_this<Node> {
     mutable std::atomic<bool> released = false; // backward has used this part of the tape
     mutable Mark mark;
     std::shared_ptr<Evaluator> evaluator;
-    mutable std::vector<std::shared_ptr<Storage>> storage; // by output; empty or null: pending
+    // By output; null: pending.  It has its size from the start, because materialised() is also called without the lock.
+    mutable std::vector<std::shared_ptr<Storage>> storage;
     mutable std::vector<Value> inputs; // dropped once the node has its values and no tape needs them
     TensorTypes outputs;
     Attributes attributes;
