@@ -87,6 +87,9 @@ struct OptionsIn<Made> {
 template <class Made, class... Given>
 struct ValuesFor : OptionsIn<Made>::Type, Argument<Given, typename OptionsIn<Made>::Type>... {};
 
+// Whether the options of Made are those of several modules, which derive from it.
+template <class Made> inline constexpr bool is_base_of_modules = false;
+
 // OptionsFor<Linear(in_features, out_features), bias>: options that are constructed from in_features and
 // out_features, have these two settings and bias, and convert to a Linear.  Arguments that Linear::Options
 // lacks are passed to Linear's constructor, followed by the Linear::Options.  Instead of a module, a
@@ -102,8 +105,10 @@ public:
     {
         ((Given::in(this->values_) = std::move(given)), ...);
     }
-    // Creates the module or the structure.
-    template <std::derived_from<Made> M> operator M() const
+    // Creates the module or the structure; of a base of several modules, one that derives from it.
+    template <class M>
+    requires(std::same_as<M, Made> != is_base_of_modules<Made> && std::derived_from<M, Made>) operator M()
+        const
     {
         return std::apply([](const auto&... arguments) { return M(arguments...); },
                           std::tuple_cat(argument<Given>()..., options()));
@@ -134,6 +139,10 @@ struct ImageSize : setting::size {
         }
     };
 };
+
+template <> inline constexpr bool is_base_of_modules<nn::BatchNorm> = true;
+template <> inline constexpr bool is_base_of_modules<nn::InstanceNorm> = true;
+template <> inline constexpr bool is_base_of_modules<nn::DropoutLayer> = true;
 
 } // namespace reprise::detail
 
