@@ -43,7 +43,7 @@ void finish(Compiled&, const Request&);
 // Checks the invariants that hold between any two passes (invariants.cpp). Throws Error(internal), which names the last
 // pass and the launch, if one of these holds:
 // - an operand, a result or an external slot refers to no value of the plan;
-// - a launch reads a temporary or an output that no earlier launch writes, or a result is never written;
+// - a launch reads a temporary or an output that no earlier launch writes;
 // - a fallback does not come after the launch that it replaces, or writes other values;
 // - a launch or a value belongs to a segment that does not exist;
 // - the number of operands of a launch differs from that of its chain while no kernel is chosen;
