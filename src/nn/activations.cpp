@@ -8,9 +8,9 @@
 
 namespace reprise::nn {
 
-std::string AlphaActivation::extra_repr() const { return Repr().option("alpha", alpha_).text(); }
-std::string ShrinkActivation::extra_repr() const { return Repr().value(lambd_).text(); }
-std::string DimActivation::extra_repr() const { return Repr().option("dim", dim_).text(); }
+std::string bases::AlphaActivation::extra_repr() const { return Repr().option("alpha", alpha_).text(); }
+std::string bases::ShrinkActivation::extra_repr() const { return Repr().value(lambd_).text(); }
+std::string bases::DimActivation::extra_repr() const { return Repr().option("dim", dim_).text(); }
 
 Tensor Identity::forward(Tensor x) { return x; }
 Tensor ReLU::forward(Tensor x) { return relu(x); }

@@ -6,13 +6,13 @@
 
 namespace reprise::nn {
 
-DropoutLayer::DropoutLayer(const char* name, double p) : p_(p)
+bases::DropoutLayer::DropoutLayer(const char* name, double p) : p_(p)
 {
     if (!(p >= 0 && p <= 1))
         detail::fail(ErrorKind::argument, name, "The probability (", p, ") must be from 0 to 1.");
 }
 
-std::string DropoutLayer::extra_repr() const { return Repr().option("p", p_).text(); }
+std::string bases::DropoutLayer::extra_repr() const { return Repr().option("p", p_).text(); }
 
 Dropout::Dropout(double p) : DropoutLayer("Dropout", p) {}
 Tensor Dropout::forward(Tensor x) { return dropout(x, p_, is_training()); }

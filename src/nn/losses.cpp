@@ -22,7 +22,7 @@ ClassLossOptions with_weight(ClassLossOptions options, const Tensor& weight)
 
 } // namespace
 
-WeightedLoss::WeightedLoss(const Tensor& given, Choice<Reduction> reduction) : Loss(reduction)
+bases::WeightedLoss::WeightedLoss(const Tensor& given, Choice<Reduction> reduction) : Loss(reduction)
 {
     if (given.defined()) weight = register_buffer("weight", Variable(given, false));
 }

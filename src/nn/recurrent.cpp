@@ -161,12 +161,12 @@ Recurrent::Result Recurrent::run(const Tensor& input, const States& first)
 
 Tensor Recurrent::forward(Tensor x) { return run(x, States(states_)).output; }
 
-RecurrentOutput HiddenStateNetwork::operator()(Tensor x, Tensor h_0, Place where)
+RecurrentOutput bases::HiddenStateNetwork::operator()(Tensor x, Tensor h_0, Place where)
 {
     return called(
         where, [this](Tensor& in, Tensor& h) { return forward(in, h); }, x, h_0);
 }
-RecurrentOutput HiddenStateNetwork::forward(Tensor x, Tensor h_0)
+RecurrentOutput bases::HiddenStateNetwork::forward(Tensor x, Tensor h_0)
 {
     const Result result = run(x, {h_0});
     return {result.output, result.last[0]};

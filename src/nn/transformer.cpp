@@ -35,8 +35,8 @@ LayerNorm last_norm(const TransformerSettings& o)
 
 // ---- stacks ----
 
-template <class Layer> TransformerStack<Layer>::TransformerStack(const Layer& layer, std::int64_t num_layers)
-    : layers{}
+template <class Layer>
+bases::TransformerStack<Layer>::TransformerStack(const Layer& layer, std::int64_t num_layers) : layers{}
 {
     constexpr bool is_encoder = std::is_same_v<Layer, TransformerEncoderLayer>;
     check_at_least(is_encoder ? "TransformerEncoder" : "TransformerDecoder", "num_layers", num_layers, 1);
@@ -45,7 +45,7 @@ template <class Layer> TransformerStack<Layer>::TransformerStack(const Layer& la
 }
 
 template <class Layer>
-TransformerStack<Layer>::TransformerStack(const Layer& layer, std::int64_t num_layers, LayerNorm last)
+bases::TransformerStack<Layer>::TransformerStack(const Layer& layer, std::int64_t num_layers, LayerNorm last)
     : TransformerStack(layer, num_layers)
 {
     norm = std::move(last);
@@ -53,13 +53,13 @@ TransformerStack<Layer>::TransformerStack(const Layer& layer, std::int64_t num_l
     has_norm_ = true;
 }
 
-template <class Layer> Tensor TransformerStack<Layer>::normed(const Tensor& x)
+template <class Layer> Tensor bases::TransformerStack<Layer>::normed(const Tensor& x)
 {
     return has_norm_ ? norm(x) : x;
 }
 
-template class TransformerStack<TransformerEncoderLayer>;
-template class TransformerStack<TransformerDecoderLayer>;
+template class bases::TransformerStack<TransformerEncoderLayer>;
+template class bases::TransformerStack<TransformerDecoderLayer>;
 
 // ---- encoder ----
 

@@ -14,6 +14,8 @@
 
 namespace reprise::nn {
 
+namespace bases { // of modules that share options
+
 // The base class of activations that only have the option `inplace`.
 class InplaceActivation : public Module {
 public:
@@ -72,6 +74,8 @@ protected:
     double lambd_ = 0; // the bound
 };
 
+} // namespace bases
+
 // Returns x itself, of any dtype.
 class Identity : public Module {
 public:
@@ -80,14 +84,14 @@ public:
     Tensor forward(Tensor x) override;
 };
 // max(0, x); the gradient at 0 is 0.
-class ReLU : public InplaceActivation {
+class ReLU : public bases::InplaceActivation {
 public:
     REPRISE_LAYER(ReLU)
     using InplaceActivation::InplaceActivation;
     Tensor forward(Tensor x) override;
 };
 // min(max(0, x), 6)
-class ReLU6 : public InplaceActivation {
+class ReLU6 : public bases::InplaceActivation {
 public:
     REPRISE_LAYER(ReLU6)
     using InplaceActivation::InplaceActivation;
@@ -116,7 +120,7 @@ public:
 };
 // scale x for x > 0, else scale alpha (exp(x) - 1), with scale = 1.0507... and alpha = 1.6733... (Klambauer
 // et al., 2017).
-class SELU : public InplaceActivation {
+class SELU : public bases::InplaceActivation {
 public:
     REPRISE_LAYER(SELU)
     using InplaceActivation::InplaceActivation;
@@ -217,7 +221,7 @@ public:
 };
 
 // x for x >= 0, else alpha (exp(x) - 1).
-class ELU : public AlphaActivation {
+class ELU : public bases::AlphaActivation {
 public:
     REPRISE_LAYER(ELU)
     using AlphaActivation::AlphaActivation;
@@ -225,7 +229,7 @@ public:
 };
 
 // x for x > 0, else alpha (exp(x / alpha) - 1): as ELU, with a slope that is continuous at 0.
-class CELU : public AlphaActivation {
+class CELU : public bases::AlphaActivation {
 public:
     REPRISE_LAYER(CELU)
     using AlphaActivation::AlphaActivation;
@@ -274,7 +278,7 @@ private:
 
 // a sigmoid(b) for the two halves a and b of x along `dim`; the result has half the size there.  Throws
 // Error(shape) where that size is odd.
-class GLU : public DimActivation {
+class GLU : public bases::DimActivation {
 public:
     REPRISE_LAYER(GLU)
     using DimActivation::DimActivation;
@@ -283,7 +287,7 @@ public:
 };
 
 // exp(x) / sum of exp(x) along `dim`, without overflow.  Throws Error(dtype) for integers.
-class Softmax : public DimActivation {
+class Softmax : public bases::DimActivation {
 public:
     REPRISE_LAYER(Softmax)
     using DimActivation::DimActivation;
@@ -291,7 +295,7 @@ public:
 };
 
 // log(softmax(x)) along `dim`, without overflow.  Throws Error(dtype) for integers.
-class LogSoftmax : public DimActivation {
+class LogSoftmax : public bases::DimActivation {
 public:
     REPRISE_LAYER(LogSoftmax)
     using DimActivation::DimActivation;
@@ -299,7 +303,7 @@ public:
 };
 
 // softmax(-x) along `dim`.  Throws Error(dtype) for integers.
-class Softmin : public DimActivation {
+class Softmin : public bases::DimActivation {
 public:
     REPRISE_LAYER(Softmin)
     using DimActivation::DimActivation;
@@ -315,7 +319,7 @@ public:
 };
 
 // 0 for |x| <= lambd, else x.  Throws Error(dtype) for integers.
-class Hardshrink : public ShrinkActivation {
+class Hardshrink : public bases::ShrinkActivation {
 public:
     REPRISE_LAYER(Hardshrink)
     using ShrinkActivation::ShrinkActivation;
@@ -324,7 +328,7 @@ public:
 
 // x - lambd for x > lambd, x + lambd for x < -lambd, else 0.  Throws Error(dtype) for integers, and
 // Error(argument) for a lambd below 0.
-class Softshrink : public ShrinkActivation {
+class Softshrink : public bases::ShrinkActivation {
 public:
     REPRISE_LAYER(Softshrink)
     using ShrinkActivation::ShrinkActivation;

@@ -14,6 +14,8 @@ struct DropoutSettings {
     double p = 0.5;       // the probability, from 0 to 1
     bool inplace = false; // without effect
 };
+namespace bases { // of modules that share options
+
 // The base class of Dropout and its variants.
 class DropoutLayer : public Module {
 public:
@@ -27,8 +29,10 @@ protected:
     double p_ = 0; // the probability
 };
 
+} // namespace bases
+
 // Sets elements to 0 with probability p, independently, and multiplies the others by 1 / (1 - p).
-class Dropout : public DropoutLayer {
+class Dropout : public bases::DropoutLayer {
 public:
     REPRISE_LAYER(Dropout)
     using DropoutLayer::DropoutLayer;
@@ -38,7 +42,7 @@ public:
 };
 
 // Dropout of whole channels of x [N, C, L] or [C, L].  Throws Error(shape) for another number of dimensions.
-class Dropout1d : public DropoutLayer {
+class Dropout1d : public bases::DropoutLayer {
 public:
     REPRISE_LAYER(Dropout1d)
     using DropoutLayer::DropoutLayer;
@@ -50,7 +54,7 @@ public:
 
 // Dropout of whole channels of x [N, C, H, W] or [N, C, L].  Throws Error(shape) for another number of
 // dimensions.
-class Dropout2d : public DropoutLayer {
+class Dropout2d : public bases::DropoutLayer {
 public:
     REPRISE_LAYER(Dropout2d)
     using DropoutLayer::DropoutLayer;
@@ -62,7 +66,7 @@ public:
 
 // Dropout of whole channels of x [N, C, D, H, W] or [C, D, H, W].  Throws Error(shape) for another number of
 // dimensions.
-class Dropout3d : public DropoutLayer {
+class Dropout3d : public bases::DropoutLayer {
 public:
     REPRISE_LAYER(Dropout3d)
     using DropoutLayer::DropoutLayer;
@@ -74,7 +78,7 @@ public:
 
 // Dropout for networks with SELU (Klambauer et al., 2017): sets elements to SELU's limit at -infinity with
 // probability p, then scales and shifts all of them so that mean 0 and variance 1 are preserved.
-class AlphaDropout : public DropoutLayer {
+class AlphaDropout : public bases::DropoutLayer {
 public:
     REPRISE_LAYER(AlphaDropout)
     using DropoutLayer::DropoutLayer;

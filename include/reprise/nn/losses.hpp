@@ -27,6 +27,8 @@ protected:
     Reduction reduction_ = Reduction::mean;                               // of the losses of all elements
 };
 
+namespace bases { // of modules that share options
+
 // The base class of losses with a weight, which is a buffer.
 class WeightedLoss : public Loss {
 public:
@@ -56,6 +58,8 @@ protected:
     double margin_ = 0;                     // as in the formula
     Reduction reduction_ = Reduction::mean; // of the losses of all elements
 };
+
+} // namespace bases
 
 // Mean squared error: (input - target)^2.
 class MSELoss : public Loss {
@@ -121,7 +125,7 @@ private:
 
 // Binary cross-entropy of probabilities from 0 to 1:
 // -weight (target log(input) + (1 - target) log(1 - input)), where the logarithms are at least -100.
-class BCELoss : public WeightedLoss {
+class BCELoss : public bases::WeightedLoss {
 public:
     REPRISE_LAYER(BCELoss)
     // For make() and options in braces.
@@ -141,7 +145,7 @@ public:
 
 // Binary cross-entropy of logits, computed without overflow: BCELoss of sigmoid(logits), with pos_weight as a
 // factor of the part target log(sigmoid(logits)).
-class BCEWithLogitsLoss : public WeightedLoss {
+class BCEWithLogitsLoss : public bases::WeightedLoss {
 public:
     REPRISE_LAYER(BCEWithLogitsLoss)
     // For make() and options in braces.
@@ -165,7 +169,7 @@ public:
 // -weight[target] log_softmax(logits)[target].  A floating target of the logits' shape holds probabilities of
 // the classes.  Targets equal to the ignore_index are ignored; with a weight the mean divides by the sum of
 // the targets' weights.
-class CrossEntropyLoss : public WeightedLoss {
+class CrossEntropyLoss : public bases::WeightedLoss {
 public:
     REPRISE_LAYER(CrossEntropyLoss)
     using Options = ClassLossOptions; // for make()
@@ -184,7 +188,7 @@ private:
 
 // Negative log-likelihood of log-probabilities [N, C] or [N, C, ...] with class indices, i32 or i64, [N] or
 // [N, ...]: -weight[target] input[target].  Ignored targets and the mean are as for CrossEntropyLoss.
-class NLLLoss : public WeightedLoss {
+class NLLLoss : public bases::WeightedLoss {
 public:
     REPRISE_LAYER(NLLLoss)
     using Options = ClassLossOptions; // for make()
@@ -258,7 +262,7 @@ private:
 
 // max(0, -target (a - b) + margin): the target is 1 where a should be larger than b, -1 where smaller.  All
 // three broadcast.  The loss of a pair in the right order is 0 if the difference is at least the margin.
-class MarginRankingLoss : public MarginLoss {
+class MarginRankingLoss : public bases::MarginLoss {
 public:
     REPRISE_LAYER(MarginRankingLoss)
     using MarginLoss::forward;
@@ -343,7 +347,7 @@ private:
 
 // For vectors a and b [..., D] with targets [...]: 1 - cosine where the target is 1 (a and b should be
 // similar), max(0, cosine - margin) where it is -1: 0 if the cosine is at most the margin.
-class CosineEmbeddingLoss : public MarginLoss {
+class CosineEmbeddingLoss : public bases::MarginLoss {
 public:
     REPRISE_LAYER(CosineEmbeddingLoss)
     using MarginLoss::forward;
@@ -399,7 +403,7 @@ private:
 // Scores x [N, C] or [C] with class indices, i32 or i64, [N] or []: the sum over the other classes j of
 // max(0, margin - x[target] + x[j])^p, times weight[target], over C.  The losses before the reduction are [N]
 // or [].
-class MultiMarginLoss : public WeightedLoss {
+class MultiMarginLoss : public bases::WeightedLoss {
 public:
     REPRISE_LAYER(MultiMarginLoss)
     // For make() and options in braces.
@@ -422,7 +426,7 @@ private:
 
 // Independent binary cross-entropies of C labels: the mean over the last dimension of
 // -weight (target logsigmoid(input) + (1 - target) logsigmoid(-input)), which the losses then lack.
-class MultiLabelSoftMarginLoss : public WeightedLoss {
+class MultiLabelSoftMarginLoss : public bases::WeightedLoss {
 public:
     REPRISE_LAYER(MultiLabelSoftMarginLoss)
     // For make() and options in braces.

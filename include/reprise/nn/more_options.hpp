@@ -46,7 +46,8 @@ using SoftshrinkOptions = detail::OptionsFor<Softshrink(detail::Optional<setting
 // Options of Threshold.
 using ThresholdOptions = detail::OptionsFor<Threshold(setting::threshold, setting::value), setting::inplace>;
 // Options of Dropout, Dropout1d, Dropout2d, Dropout3d and AlphaDropout.
-using DropoutOptions = detail::OptionsFor<DropoutLayer(detail::Optional<setting::p>), setting::inplace>;
+using DropoutOptions =
+    detail::OptionsFor<bases::DropoutLayer(detail::Optional<setting::p>), setting::inplace>;
 using Dropout1dOptions = DropoutOptions;    // of Dropout1d
 using Dropout2dOptions = DropoutOptions;    // of Dropout2d
 using Dropout3dOptions = DropoutOptions;    // of Dropout3d

@@ -142,7 +142,7 @@ struct ImageSize : setting::size {
 
 template <> inline constexpr bool is_base_of_modules<nn::BatchNorm> = true;
 template <> inline constexpr bool is_base_of_modules<nn::InstanceNorm> = true;
-template <> inline constexpr bool is_base_of_modules<nn::DropoutLayer> = true;
+template <> inline constexpr bool is_base_of_modules<nn::bases::DropoutLayer> = true;
 
 } // namespace reprise::detail
 

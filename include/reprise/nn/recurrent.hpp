@@ -88,6 +88,8 @@ private:
 // H], and the hidden states of all layers after the last step, [layers D, N, H] or [layers D, H].
 using RecurrentOutput = std::tuple<Tensor, Tensor>;
 
+namespace bases { // of modules that share options
+
 // The base class of RNN and GRU, which have a hidden state only.
 class HiddenStateNetwork : public Recurrent {
 public:
@@ -106,8 +108,10 @@ protected:
     {}
 };
 
+} // namespace bases
+
 // Elman network: h' = tanh(weight_ih x + bias_ih + weight_hh h + bias_hh), or relu.
-class RNN : public HiddenStateNetwork {
+class RNN : public bases::HiddenStateNetwork {
 public:
     REPRISE_LAYER(RNN)
     using HiddenStateNetwork::HiddenStateNetwork;
@@ -124,7 +128,7 @@ private:
 // Gated recurrent unit (Cho et al., 2014): h' = (1 - z) n + z h with the gates r and z, sigmoids of sums as
 // in RNN, and n = tanh(W_in x + b_in + r (W_hn h + b_hn)).  The parameters hold the rows of r, z and n in
 // this order.
-class GRU : public HiddenStateNetwork {
+class GRU : public bases::HiddenStateNetwork {
 public:
     REPRISE_LAYER(GRU)
     using HiddenStateNetwork::HiddenStateNetwork;

@@ -15,6 +15,8 @@ namespace reprise::nn {
 
 using TransformerDecoderLayerSettings = TransformerEncoderLayerSettings; // of TransformerDecoderLayer
 
+namespace bases { // of modules that share options
+
 // The base class of TransformerEncoder and TransformerDecoder: a stack of layers, each called with the result
 // of the previous one, and a norm at the end, if given.
 template <class Layer> class TransformerStack : public Module {
@@ -35,8 +37,10 @@ private:
     bool has_norm_ = false;
 };
 
+} // namespace bases
+
 // A stack of encoder layers.
-class TransformerEncoder : public TransformerStack<TransformerEncoderLayer> {
+class TransformerEncoder : public bases::TransformerStack<TransformerEncoderLayer> {
 public:
     REPRISE_LAYER(TransformerEncoder)
     using TransformerStack::TransformerStack;
@@ -87,7 +91,7 @@ private:
 };
 
 // A stack of decoder layers.
-class TransformerDecoder : public TransformerStack<TransformerDecoderLayer> {
+class TransformerDecoder : public bases::TransformerStack<TransformerDecoderLayer> {
 public:
     REPRISE_LAYER(TransformerDecoder)
     using Module::forward;
