@@ -21,3 +21,10 @@ list(REMOVE_ITEM row_files rows.cpp)
 list(TRANSFORM row_files REPLACE "^(.*)\\.cpp$" "ROWS(\\1)")
 list(JOIN row_files "\n" row_files)
 file(CONFIGURE OUTPUT ${REPRISE_GENERATED}/testing/op_info/files.def CONTENT "${row_files}\n#undef ROWS\n" @ONLY)
+
+# The vocabulary for doubles as C++, which lacks GLSL's suffix of double literals (1.0lf).
+set(vocabulary ${PROJECT_SOURCE_DIR}/src/ops/vocabulary_f64.inc)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${vocabulary})
+file(READ ${vocabulary} text)
+string(REGEX REPLACE "([0-9])lf" "\\1" text "${text}")
+file(CONFIGURE OUTPUT ${REPRISE_GENERATED}/ops/vocabulary_f64_host.inc CONTENT "${text}" @ONLY)

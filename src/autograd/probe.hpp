@@ -5,6 +5,7 @@
 #include <reprise/grad_mode.hpp>
 
 #include "graph/cell.hpp"
+#include "ops/index_check.hpp"
 
 namespace reprise::autograd {
 
@@ -44,7 +45,7 @@ public:
 private:
     graph::Suspend outside_;
     graph::Scoped<graph::Scope*> no_scope_{graph::current_scope(), nullptr};
-    graph::IndexChecksOff index_checks_off_;
+    ops::IndexChecksOff index_checks_off_;
     AutoGradMode no_tape_{false};
     std::shared_ptr<graph::Evaluator> evaluator_ = std::make_shared<ProbeEvaluator>();
 };

@@ -19,7 +19,7 @@ struct Ambient {
     Scope* scope = nullptr;        // the innermost; null: none
     Segment* segment = nullptr;    // the one that new nodes belong to; null: none
     bool grad_mode = true;         // whether ops record gradients
-    bool index_checks_off = false; // IndexChecksOff (graph/index_check.hpp)
+    bool index_checks_off = false; // ops::IndexChecksOff (ops/index_check.hpp)
     bool checkpoints = true;       // whether checkpoint() creates segments
     int running_checkpoints = 0;   // depth of nested calls of checkpoint()
     GradientTape* tape = nullptr;  // the innermost; null: none

@@ -3,19 +3,11 @@
 #include <cstdint>
 #include <optional>
 
-#include "graph/ambient.hpp"
-
 namespace reprise::graph {
 
-// Whether checks are on for the process or by a scope of this thread, and no IndexChecksOff exists on this thread.
+// Whether checks are on for the process or by a scope of this thread, and no ops::IndexChecksOff exists on this thread.
 bool checks_indices();
 void set_checks_indices(bool on); // for the process
-
-// Turns the checks off on this thread while this object exists.  Used inside library functions, whose indices were
-// checked on entry or are computed by the library, and for placeholders, which have no values.
-class IndexChecksOff {
-    Scoped<bool> off_{ambient().index_checks_off, true};
-};
 
 // A check that each call of a recorded program runs, on an integer tensor that holds all indices, followed by the size
 // of the indexed dimension.

@@ -23,14 +23,6 @@ inline float rp_sqrt(float x) { return std::sqrt(x); }
 namespace reprise::ops::native_f64 {
 
 using native::rp_inf, native::rp_nan, native::rp_umulhi, native::uint;
-#if defined(__GNUC__)
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wliteral-suffix" // the suffix of GLSL, which no later C++ will define
-#endif
-constexpr double operator"" lf(long double value) { return static_cast<double>(value); }
-#if defined(__GNUC__)
-#pragma GCC diagnostic pop
-#endif
 inline uint rp_high(double x) { return static_cast<uint>(std::bit_cast<std::uint64_t>(x) >> 32); }
 inline uint rp_low(double x) { return static_cast<uint>(std::bit_cast<std::uint64_t>(x)); }
 inline double rp_double(uint high, uint low)
@@ -40,7 +32,7 @@ inline double rp_double(uint high, uint low)
 inline double rp_sqrt(double x) { return std::sqrt(x); }
 #define RPD double
 #define RP_FN inline
-#include "ops/vocabulary_f64.inc"
+#include "ops/vocabulary_f64_host.inc" // the build makes it of vocabulary_f64.inc
 #undef RPD
 #undef RP_FN
 
