@@ -1,7 +1,5 @@
 #include "ops/index_check.hpp"
 
-#include <vector>
-
 #include <reprise/grad_mode.hpp>
 #include <reprise/ops/elementwise.hpp>
 #include <reprise/ops/indexing.hpp>

@@ -1,6 +1,4 @@
 // Positions in sorted sequences: quantiles, binary search and the most frequent element.
-#include <cmath>
-#include <limits>
 #include <string>
 
 #include <reprise/ops/elementwise.hpp>

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <string>
 
 #include <reprise/ops/creation.hpp>
 #include <reprise/ops/elementwise.hpp>
