@@ -1,4 +1,4 @@
-// adam_step: the optimizer step of one parameter, done in place by one launch.
+// adam_step: updates parameters and their moments in place, with one launch per parameter.
 #include <cmath>
 
 #include "ops/registry.hpp"

@@ -173,8 +173,8 @@ bool is_number(char type) { return type == 'F' || type == 'N'; }
 struct Table {
     std::deque<std::string> names; // stable addresses
     std::deque<Op> ops;
-    std::unordered_map<std::string_view, std::vector<const Op*>>
-        parts; // by row: the formula, then the derivatives
+    // By row: the formula, then the derivatives.
+    std::unordered_map<std::string_view, std::vector<const Op*>> parts;
 
     Table()
     {

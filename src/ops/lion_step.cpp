@@ -1,4 +1,4 @@
-// lion_step: the optimizer step of one parameter, done in place by one launch.
+// lion_step: updates parameters and their moments in place, with one launch per parameter.
 #include "ops/registry.hpp"
 #include "ops/step.hpp"
 

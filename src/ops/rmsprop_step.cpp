@@ -1,4 +1,4 @@
-// rmsprop_step: updates a parameter and its moments in place, in one launch.
+// rmsprop_step: updates parameters and their moments in place, with one launch per parameter.
 #include <cmath>
 
 #include "ops/registry.hpp"

@@ -1,4 +1,4 @@
-// sgd_step: updates a parameter and its moments in place, in one launch.
+// sgd_step: updates parameters and their moments in place, with one launch per parameter.
 #include "ops/registry.hpp"
 #include "ops/step.hpp"
 
