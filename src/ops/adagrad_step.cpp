@@ -10,11 +10,11 @@ namespace {
 
 constexpr const char* moments[] = {"sum"};
 constexpr const char* numbers[] = {"lr", "eps", "weight_decay"};
-constexpr StepNames names{.moments = moments, .numbers = numbers, .least = 1};
+constexpr StepNames names{.moments = moments, .numbers = numbers, .min_moments = 1};
 
 void lower(Lowering& l, const Node& n)
 {
-    launch_step(l, n, {.places = {0}, .flags = {n.attributes.integer("maximize") != 0}});
+    launch_step(l, n, {.moments = {0}, .flags = {n.attributes.integer("maximize") != 0}});
 }
 
 void reference(const ReferenceArguments& a)

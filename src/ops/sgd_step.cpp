@@ -15,7 +15,7 @@ void lower(Lowering& l, const Node& n)
     const bool velocity = moments_of(n) != 0;
     launch_step(
         l, n,
-        {.places = {velocity ? 0 : StepLaunch::absent},
+        {.moments = {velocity ? 0 : StepLaunch::absent},
          .flags = {velocity, n.attributes.integer("nesterov") != 0, n.attributes.integer("maximize") != 0}});
 }
 
