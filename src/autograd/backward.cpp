@@ -13,6 +13,7 @@
 
 #include "autograd/walk.hpp"
 #include "graph/cell.hpp"
+#include "ops/dropout.hpp"
 #include "ops/registry.hpp"
 
 namespace reprise::backward {
@@ -146,15 +147,9 @@ Tensor placeholder(const Shape& shape, const Tensor& like)
     return zeros(shape, {.dtype = like.dtype(), .device = like.device()});
 }
 
-void check_probability(const char* name, double p)
-{
-    if (!(p >= 0 && p <= 1))
-        detail::fail(ErrorKind::argument, name, "The probability (", p, ") must be from 0 to 1.");
-}
-
 Tensor masked(const char* name, const Tensor& grad_output, const Tensor& mask, double p)
 {
-    check_probability(name, p);
+    ops::require_probability(name, p);
     require_grad_output(name, grad_output);
     return one(name, grad_output, zeros_like(grad_output), mask, [=](const Tensor& t, const Tensor& m) {
         return t * cast(m, t.dtype()) * (p < 1 ? 1 / (1 - p) : 0);
@@ -350,7 +345,7 @@ Tensor dropout_backward(const Tensor& grad_output, const Tensor& mask, double p)
 Tensor dropout_backward(const Tensor& grad_output, const GeneratorState& state, double p)
 {
     constexpr const char* name = "dropout_backward";
-    check_probability(name, p);
+    ops::require_probability(name, p);
     require_grad_output(name, grad_output);
     if (p == 0) return grad_output;
     return dropped(grad_output, state, p);
@@ -366,7 +361,7 @@ Tensor dropout2d_backward(const Tensor& grad_output, const Tensor& mask, double 
 Tensor dropout2d_backward(const Tensor& grad_output, const GeneratorState& state, double p)
 {
     constexpr const char* name = "dropout2d_backward";
-    check_probability(name, p);
+    ops::require_probability(name, p);
     const Shape channels = channels_of(name, grad_output);
     if (p == 0) return grad_output;
     return grad_output * dropped(placeholder(channels, grad_output) + 1.0, state, p);

@@ -3,7 +3,6 @@
 #include <reprise/autograd/custom_function.hpp>
 
 #include <algorithm>
-#include <deque>
 
 #include <reprise/autograd/grad.hpp>
 #include <reprise/ops/creation.hpp>

@@ -1,7 +1,5 @@
 #include "autograd/derivatives.hpp"
 
-#include <algorithm>
-
 #include <reprise/autograd/grad.hpp>
 #include <reprise/ops/creation.hpp>
 

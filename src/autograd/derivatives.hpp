@@ -11,8 +11,8 @@
 namespace reprise::autograd {
 
 struct Run {
-    std::vector<Tensor>
-        x;    // new leaves, or nodes on the tape of the inputs where the results can be differentiated again
+    // New leaves, or nodes on the tape of the inputs where the results can be differentiated again.
+    std::vector<Tensor> x;
     Tensor y; // f(x)
     bool create_graph = false;
 

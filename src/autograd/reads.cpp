@@ -83,8 +83,8 @@ private:
 Reads vjp_reads(const Node& n)
 {
     if (n.gradient) return n.gradient->reads(n);
-    constexpr std::size_t max_entries =
-        4096; // reached where an attribute is a number that changes with each step
+    // Reached where an attribute is a number that changes with each step.
+    constexpr std::size_t max_entries = 4096;
     static std::mutex mutex;
     static std::unordered_map<Key, Reads, shape::HashOfWords> cache;
     Key key = KeyOf(n).take();

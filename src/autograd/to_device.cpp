@@ -47,6 +47,7 @@ Tensor Tensor::to(const Device& device) const
         return graph::make_tensor(graph::leaf(v.type(), evaluator, storage, false));
     const auto node = graph::append(to_op, {v}, {}, evaluator, true, std::make_shared<BackTo>(source));
     node->storage[0] = storage; // no lock: evaluators ignore new views, and nothing refers to it yet
+    node->has_storage = true;
     for (graph::Scope* s = graph::current_scope(); s; s = s->outer()) s->applied(*node);
     return graph::make_tensor({node, 0});
 }

@@ -319,7 +319,7 @@ std::vector<Tensor> node_vjp(const graph::VjpArguments& a)
     const graph::Scoped no_scope(graph::current_scope(), nullptr); // scopes do not see the ops of a VJP
     const graph::Op& op = *a.node.op;
     if (a.node.gradient) return a.node.gradient->vjp(a);
-    const ops::IndexChecksOff checked; // indices were checked in the forward pass
+    const ops::IndexChecksOff checks_off; // indices were checked in the forward pass
     if (op.vjp) return op.vjp(a);
     if (op.decompose) return vjp_by_decomposition(a);
     detail::fail(ErrorKind::internal, op.name, "There is no gradient for this op, yet it is on the tape.");

@@ -256,8 +256,8 @@ void CheckpointedGradientAccumulator::reset()
 // Resets the sums. State of a program keeps its memory. Returns false if another thread has changed something.
 bool CheckpointedGradientAccumulator::forget(const Befores& all)
 {
-    std::map<std::string, Variable>
-        others; // replace the sums, which are destroyed after the lock is released
+    // These replace the sums, which are destroyed after the lock is released.
+    std::map<std::string, Variable> others;
     for (const auto& [name, before] : all)
         if (!before.in_program) others[name] = zeros_of(before.sum->type);
     const std::lock_guard lock(state_->mutex);

@@ -1,7 +1,6 @@
 #include <reprise/checkpointing/manager.hpp>
 
 #include <algorithm>
-#include <map>
 #include <set>
 #include <utility>
 

@@ -42,8 +42,8 @@ bool same_kind(const Recording&, const Call&); // whether they differ at most in
 // Pairs of a recorded size and the call's size where they differ; without duplicates.
 using Differences = std::vector<std::pair<Dim, Dim>>;
 Differences differences(const std::vector<Spec>& recorded, const std::vector<Spec>& given);
-bool fits(const Recording&,
-          const Call&); // whether each recorded size that differs is a symbol with one value
+// Returns whether each recorded size that differs is a symbol with one value.
+bool fits(const Recording&, const Call&);
 
 // Replaces each difference by a symbol; sizes that are equal both in the recording and in the call share one symbol.
 enum class Ones { symbols, numbers }; // how a size of 1 is recorded; a number if it broadcasts

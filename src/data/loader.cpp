@@ -1,5 +1,3 @@
-#include <algorithm>
-#include <string>
 
 #include <reprise/data/loader.hpp>
 #include <reprise/random.hpp>

@@ -216,6 +216,7 @@ void Context::store(const Evaluation& e, const Executable& executable, const Exe
         if (of) stored->written = of->written;
         v.node->storage[v.index] = std::move(stored);
     }
+    for (const Value& v : e.results) v.node->has_storage.store(true, std::memory_order_release);
 }
 
 // Removes nodes that have values or no longer exist from the queues.  In queues of other threads it removes only nodes
@@ -339,8 +340,10 @@ void Context::discard(std::span<const Node* const> nodes)
 {
     std::lock_guard lock(mutex_);
     for (const Node* n : nodes) // nodes off the tape have dropped their inputs and can't be recomputed
-        if (n->materialised() && n->on_tape() && !n->is_leaf)
+        if (n->materialised() && n->on_tape() && !n->is_leaf) {
+            n->has_storage = false;
             std::fill(n->storage.begin(), n->storage.end(), nullptr);
+        }
 }
 
 void Context::appended(const Node& n)

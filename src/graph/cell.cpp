@@ -197,6 +197,7 @@ Value leaf(TensorType type, std::shared_ptr<Evaluator> evaluator, std::shared_pt
     auto node = new_node({std::move(type)}, std::move(evaluator));
     node->is_leaf = true;
     node->requires_grad = requires_grad;
+    node->has_storage = storage != nullptr;
     node->storage[0] = std::move(storage);
     return {node, 0};
 }

@@ -57,8 +57,8 @@ struct Node : std::enable_shared_from_this<Node> {
     mutable std::atomic<bool> released = false; // backward has used this part of the tape
     mutable Mark mark;
     std::shared_ptr<Evaluator> evaluator;
-    // By output; null: pending.  It has its size from the start, because materialised() is also called without the lock.
-    mutable std::vector<std::shared_ptr<Storage>> storage;
+    mutable std::vector<std::shared_ptr<Storage>> storage; // by output; null: pending
+    mutable std::atomic<bool> has_storage = false;         // set after `storage`, which other threads may then read
     mutable std::vector<Value> inputs; // dropped once the node has its values and no tape needs them
     TensorTypes outputs;
     Attributes attributes;
@@ -71,7 +71,7 @@ struct Node : std::enable_shared_from_this<Node> {
     Node& operator=(const Node&) = delete;
     ~Node(); // iterative: a chain of any length is released without recursion
 
-    bool materialised() const noexcept { return !storage.empty() && storage[0] != nullptr; }
+    bool materialised() const noexcept { return has_storage.load(std::memory_order_acquire); }
     bool on_tape() const noexcept { return requires_grad && !released; }
 };
 inline const TensorType& Value::type() const { return node->outputs[index]; }

@@ -59,8 +59,8 @@ Tensor poisson_nll_loss(const Tensor& input, const Tensor& target, bool log_inpu
 {
     Tensor losses = log_input ? exp(input) - target * input : input - target * log(input + eps);
     if (full) {
-        const Tensor large =
-            where(target > 1, target, ones_like(target)); // 1 elsewhere, so that both stay finite
+        // 1 elsewhere, so that value and gradient stay finite
+        const Tensor large = where(target > 1, target, ones_like(target));
         const Tensor stirling = large * log(large) - large + 0.5 * log(2 * std::numbers::pi * large);
         losses = losses + where(target > 1, stirling, zeros_like(stirling));
     }

@@ -1,4 +1,3 @@
-#include <vector>
 
 #include <reprise/nn/padding.hpp>
 

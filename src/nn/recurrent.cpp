@@ -1,4 +1,3 @@
-#include <algorithm>
 
 #include <reprise/nn/recurrent.hpp>
 #include <reprise/ops/creation.hpp>

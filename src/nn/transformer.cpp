@@ -123,12 +123,12 @@ Tensor TransformerDecoderLayer::operator()(Tensor tgt, Tensor memory, Tensor tgt
 Tensor TransformerDecoderLayer::forward(Tensor tgt, Tensor memory, Tensor tgt_mask, Tensor memory_mask,
                                         Tensor tgt_key_padding_mask, Tensor memory_key_padding_mask)
 {
-    const auto own = [&](const Tensor& x) {
+    const auto attend_self = [&](const Tensor& x) {
         return dropout1(std::get<0>(self_attn(
             x, x, x,
             MultiheadAttentionMasks{.key_padding_mask = tgt_key_padding_mask, .attn_mask = tgt_mask})));
     };
-    const auto other = [&](const Tensor& x) {
+    const auto attend_memory = [&](const Tensor& x) {
         return dropout2(std::get<0>(multihead_attn(
             x, memory, memory,
             MultiheadAttentionMasks{.key_padding_mask = memory_key_padding_mask, .attn_mask = memory_mask})));
@@ -139,12 +139,12 @@ Tensor TransformerDecoderLayer::forward(Tensor tgt, Tensor memory, Tensor tgt_ma
             linear2(dropout(options_.activation == TransformerActivation::relu ? relu(wide) : gelu(wide))));
     };
     if (options_.norm_first) {
-        tgt = tgt + own(norm1(tgt));
-        tgt = tgt + other(norm2(tgt));
+        tgt = tgt + attend_self(norm1(tgt));
+        tgt = tgt + attend_memory(norm2(tgt));
         return tgt + feed(norm3(tgt));
     }
-    tgt = norm1(tgt + own(tgt));
-    tgt = norm2(tgt + other(tgt));
+    tgt = norm1(tgt + attend_self(tgt));
+    tgt = norm2(tgt + attend_memory(tgt));
     return norm3(tgt + feed(tgt));
 }
 

@@ -1,4 +1,4 @@
-// adam_step: the optimizer step of one parameter, done in place by one launch.
+// adam_step: updates parameters and their moments in place, with one launch per parameter.
 #include <cmath>
 
 #include "ops/registry.hpp"
@@ -11,13 +11,13 @@ namespace {
 constexpr const char* moments[] = {"exp_avg", "exp_avg_sq", "max_exp_avg_sq"};
 constexpr const char* numbers[] = {"step_size", "share1", "beta2",        "share2",
                                    "root",      "eps",    "weight_decay", "kept"};
-constexpr StepNames names{.moments = moments, .numbers = numbers, .least = 2};
+constexpr StepNames names{.moments = moments, .numbers = numbers, .min_moments = 2};
 
 void lower(Lowering& l, const Node& n)
 {
     const bool amsgrad = moments_of(n) == 3;
     launch_step(l, n,
-                {.places = {0, 1, amsgrad ? 2 : StepLaunch::absent},
+                {.moments = {0, 1, amsgrad ? 2 : StepLaunch::absent},
                  .flags = {amsgrad, n.attributes.integer("maximize") != 0}});
 }
 

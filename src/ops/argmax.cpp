@@ -103,34 +103,35 @@ const Op argmax_op{.name = "argmax", .infer = infer, .lower = lower, .reference 
 namespace {
 
 // Returns the index of the first of equal elements; the first NaN takes precedence over all.
-Tensor index_of(const char* op, const Tensor& given, std::int64_t dim, bool keepdim, bool least)
+Tensor index_of(const char* op, const Tensor& given, std::int64_t dim, bool keepdim, bool smallest)
 {
     const Tensor x = given.dtype() == boolean ? cast(given, i32) : given;
     const graph::Attributes a = ops::reduction_attributes(op, x, {dim}, keepdim);
     shape::require_at_least(op, ops::reduced_count(x.shape(), a.integers("dims")), 1, [&] {
         return "The shape (" + to_string(x.shape()) + ") has no element to be the " +
-               (least ? "least" : "largest") + ": reduce over a size of at least 1.";
+               (smallest ? "least" : "largest") + ": reduce over a size of at least 1.";
     });
-    if (is_floating(x.dtype())) return graph::apply1(ops::argmax_op, {least ? -x : x}, a);
-    const Tensor index = topk(x, 1, {.dim = dim, .largest = !least}).second;
+    if (is_floating(x.dtype())) return graph::apply1(ops::argmax_op, {smallest ? -x : x}, a);
+    const Tensor index = topk(x, 1, {.dim = dim, .largest = !smallest}).second;
     return keepdim ? index : squeeze(index, dim);
 }
 
 // The last of equal elements is the first one of the flipped tensor.
-Tensor chosen(const char* op, const Tensor& x, std::int64_t dim, bool keepdim, bool least, bool last)
+Tensor chosen(const char* op, const Tensor& x, std::int64_t dim, bool keepdim, bool smallest, bool last)
 {
-    if (!last || x.dim() == 0) return index_of(op, x, dim, keepdim, least);
+    if (!last || x.dim() == 0) return index_of(op, x, dim, keepdim, smallest);
     const std::size_t along = shape::normalize_dim(op, dim, x.shape().size());
-    const Tensor index = index_of(op, flip(x, {dim}), dim, keepdim, least);
+    const Tensor index = index_of(op, flip(x, {dim}), dim, keepdim, smallest);
     return ops::size_like(index, x.shape()[along] - 1) - index;
 }
 
 // Returns values and indices. The values are gathered at the indices, so that only those elements get a gradient.
 std::pair<Tensor, Tensor> extremum_of(const char* op, const Tensor& x, std::int64_t dim, bool keepdim,
-                                      bool least)
+                                      bool smallest)
 {
-    const Tensor indices = index_of(op, x, dim, keepdim, least);
-    if (!is_floating(x.dtype())) return {least ? amin(x, {dim}, keepdim) : amax(x, {dim}, keepdim), indices};
+    const Tensor indices = index_of(op, x, dim, keepdim, smallest);
+    if (!is_floating(x.dtype()))
+        return {smallest ? amin(x, {dim}, keepdim) : amax(x, {dim}, keepdim), indices};
     if (x.dim() == 0) return {ops::copied(x), indices};
     const std::size_t along = shape::normalize_dim(op, dim, x.shape().size());
     const Tensor rows = x.unsqueeze(-1).transpose(static_cast<std::int64_t>(along), -1);

@@ -131,8 +131,8 @@ private:
         const Tensor wide = expand(unsqueeze(t, 2), {t.size(0), t.size(1), times, t.size(2), t.size(3)});
         return reshape(wide, {t.size(0), q_.size(1), t.size(2), t.size(3)});
     }
-    Tensor shared(
-        const Tensor& t) const // the adjoint of repeated(): sums over the query heads of each key head
+    // The adjoint of repeated(): sums over the query heads of each key head.
+    Tensor shared(const Tensor& t) const
     {
         const Dim times = floor_div(t.size(1), groups_);
         if (same(times, 1)) return t;

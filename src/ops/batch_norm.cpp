@@ -239,21 +239,6 @@ void reference_update(const ReferenceArguments& a)
 
 } // namespace
 
-void update_running(Tensor& mean, Tensor& variance, const Tensor& found_mean, const Tensor& found_variance,
-                    double momentum, const Dim& count)
-{
-    // No kernel takes f64 together with another dtype.
-    const auto found_for = [](const Tensor& running, const Tensor& found) {
-        return running.dtype() == f64 || found.dtype() == f64 ? cast(found, running.dtype()) : found;
-    };
-    const std::vector<Tensor> updated =
-        graph::apply(batch_norm_update_op,
-                     {mean, variance, found_for(mean, found_mean), found_for(variance, found_variance)},
-                     {{"momentum", momentum}, {"count", count}});
-    mean.assign(updated[0]);
-    variance.assign(updated[1]);
-}
-
 const Op batch_norm_op{.name = "batch_norm",
                        .infer = infer,
                        .vjp = vjp,

@@ -1,5 +1,6 @@
 #include "ops/channels.hpp"
 
+#include <reprise/ops/elementwise.hpp>
 #include <reprise/ops/shapes.hpp>
 
 #include "ops/records.hpp"
@@ -45,6 +46,21 @@ Tensor by_channel(const Tensor& t, const Shape& x)
     Shape shape(x.size(), Dim(1));
     shape[1] = x[1];
     return reshape(t, shape);
+}
+
+void update_running(Tensor& mean, Tensor& variance, const Tensor& found_mean, const Tensor& found_variance,
+                    double momentum, const Dim& count)
+{
+    // No kernel takes f64 together with another dtype.
+    const auto found_for = [](const Tensor& running, const Tensor& found) {
+        return running.dtype() == f64 || found.dtype() == f64 ? cast(found, running.dtype()) : found;
+    };
+    const std::vector<Tensor> updated =
+        graph::apply(batch_norm_update_op,
+                     {mean, variance, found_for(mean, found_mean), found_for(variance, found_variance)},
+                     {{"momentum", momentum}, {"count", count}});
+    mean.assign(updated[0]);
+    variance.assign(updated[1]);
 }
 
 namespace {

@@ -1,5 +1,4 @@
 // equal and allclose: whether tensors are equal or nearly equal.
-#include <cmath>
 
 #include <reprise/ops/elementwise.hpp>
 #include <reprise/ops/reductions.hpp>

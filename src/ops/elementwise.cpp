@@ -24,8 +24,6 @@ namespace reprise {
 namespace ops {
 namespace {
 
-using Types = const graph::InputTypes&;
-
 const Row& row_of(const Op& op) { return *static_cast<const Row*>(op.row); }
 
 // Returns the slots that the kernel of this part reads, in the order of the node's inputs: all of x... for the formula,
@@ -47,7 +45,7 @@ char type_of_slot(const Op& op, int slot)
     return slot < row.arity() ? row.types[static_cast<std::size_t>(slot)] : 'F';
 }
 
-TensorTypes infer(const Op& op, Types in, const Attributes& attributes)
+TensorTypes infer(const Op& op, const InputTypes& in, const Attributes& attributes)
 {
     const std::vector<int> slots = slots_of(op);
     if (in.size() != slots.size())
@@ -173,8 +171,8 @@ bool is_number(char type) { return type == 'F' || type == 'N'; }
 struct Table {
     std::deque<std::string> names; // stable addresses
     std::deque<Op> ops;
-    std::unordered_map<std::string_view, std::vector<const Op*>>
-        parts; // by row: the formula, then the derivatives
+    // By row: the formula, then the derivatives.
+    std::unordered_map<std::string_view, std::vector<const Op*>> parts;
 
     Table()
     {

@@ -38,10 +38,10 @@ void reference(const ReferenceArguments& a)
 {
     using Limits = std::numeric_limits<std::int64_t>;
     constexpr double infinity = std::numeric_limits<double>::infinity();
-    const bool least = a.op == &amin_op;
-    reference_reduction(a, least ? Limits::max() : Limits::min(), least ? infinity : -infinity,
-                        [least](auto best, auto v) {
-                            return (least ? v < best : v > best) || std::isnan(v) ? v : best; // NaN wins
+    const bool smallest = a.op == &amin_op;
+    reference_reduction(a, smallest ? Limits::max() : Limits::min(), smallest ? infinity : -infinity,
+                        [smallest](auto best, auto v) {
+                            return (smallest ? v < best : v > best) || std::isnan(v) ? v : best; // NaN wins
                         });
 }
 

@@ -1,7 +1,6 @@
 // full: a tensor filled with one value; zeros, ones and the _like functions.
 #include "ops/full.hpp"
 
-#include <cmath>
 #include <limits>
 
 #include <reprise/ops/creation.hpp>

@@ -1,7 +1,6 @@
 // group_norm: divides the channels of an image into groups and normalises each by its own mean and variance.
 // instance_norm: each channel is a group. Sums and elements are computed by batch_norm's kernels, with each plane (one
 // channel of one image) as a channel.
-#include <algorithm>
 #include <cmath>
 
 #include <reprise/grad_mode.hpp>

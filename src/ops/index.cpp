@@ -1,7 +1,6 @@
 // index and index_put: parts of a tensor selected by numbers, slices, index tensors and masks.
 #include <algorithm>
 #include <limits>
-#include <numeric>
 
 #include <reprise/ops/creation.hpp>
 #include <reprise/ops/elementwise.hpp>

@@ -1,7 +1,5 @@
 #include "ops/index_check.hpp"
 
-#include <vector>
-
 #include <reprise/grad_mode.hpp>
 #include <reprise/ops/elementwise.hpp>
 #include <reprise/ops/indexing.hpp>
@@ -34,7 +32,7 @@ void require_indices_inside(const graph::IndexCheck& check, std::span<const std:
 void check_indices(const graph::IndexCheck& check, const Tensor& index, const Dim& size)
 {
     if (!graph::checks_indices()) return;
-    const IndexChecksOff off;
+    const IndexChecksOff checks_off;
     const no_grad no_tape;
     const Tensor line = reshape(index, {index.numel()});
     if (graph::Tracer* tracer = graph::current_tracer())

@@ -186,7 +186,7 @@ Tensor joined_rows(const Tensor& x, const Tensor& index, const Tensor& rows, con
     using ops::RowReduction;
     const auto how = reduce == "prod"   ? RowReduction::product
                      : reduce == "amax" ? RowReduction::largest
-                                        : RowReduction::least;
+                                        : RowReduction::smallest;
     Tensor all = rows, at = index;
     if (include_self) {
         all = cat({x, rows});

@@ -98,8 +98,8 @@ void lower_scan(Lowering& l, const Node& n, const ScanLaunches& launches)
     const Dim blocks = max(ceil_div(length, block), 1);
     const ScanSizes sizes{lines.outer, length, lines.inner, blocks};
     const bool one = length.at_most(block);
-    const Dim several =
-        one ? Dim(0) : floor_div(min(blocks, 2), 2); // 1 if a line has more than one block, else 0
+    // 1 if a line has more than one block, else 0
+    const Dim several = one ? Dim(0) : floor_div(min(blocks, 2), 2);
     const auto launch = [&](LaunchSpec spec, const Dim& invocations) {
         spec.groups = ceil_div(invocations, 64);
         l.launch(std::move(spec));

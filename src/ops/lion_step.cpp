@@ -1,4 +1,4 @@
-// lion_step: the optimizer step of one parameter, done in place by one launch.
+// lion_step: updates parameters and their moments in place, with one launch per parameter.
 #include "ops/registry.hpp"
 #include "ops/step.hpp"
 
@@ -8,11 +8,11 @@ namespace {
 
 constexpr const char* moments[] = {"exp_avg"};
 constexpr const char* numbers[] = {"lr", "beta1", "share1", "beta2", "share2", "kept"};
-constexpr StepNames names{.moments = moments, .numbers = numbers, .least = 1};
+constexpr StepNames names{.moments = moments, .numbers = numbers, .min_moments = 1};
 
 void lower(Lowering& l, const Node& n)
 {
-    launch_step(l, n, {.places = {0}, .flags = {n.attributes.integer("maximize") != 0}});
+    launch_step(l, n, {.moments = {0}, .flags = {n.attributes.integer("maximize") != 0}});
 }
 
 void reference(const ReferenceArguments& a)

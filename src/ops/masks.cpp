@@ -91,7 +91,7 @@ Tensor masked_scatter(const Tensor& x, const Tensor& mask, const Tensor& source)
                      name_of(source.dtype()), ") differ: cast one of the tensors.");
     const Tensor all = ops::expand_for(op, mask, x.shape());
     const Tensor number = cumsum(reshape(all, {x.numel()}), 0) - 1.0;
-    const ops::IndexChecksOff own;
+    const ops::IndexChecksOff checks_off;
     return where(all, reshape(take(source, number), x.shape()), x);
 }
 

@@ -2,7 +2,6 @@
 // The index is the flat position in the image, iy * W + ix.  Of equal elements the first one in row-major order is
 // taken; a NaN replaces all elements before it, as in PyTorch.  Padding is never taken: a window that consists of
 // padding only has the value -inf and the index -1.
-#include <algorithm>
 #include <cmath>
 #include <limits>
 

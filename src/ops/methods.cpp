@@ -66,7 +66,7 @@ Tensor Tensor::unfold(std::int64_t dim, const Dim& size, std::int64_t step) cons
     const Dim count = floor_div(whole - size, step) + 1;
     const Tensor start = reprise::unsqueeze(ops::count_like(*this, count) * static_cast<double>(step), 1);
     const Tensor at = start + ops::count_like(*this, size); // [count, size]
-    const ops::IndexChecksOff own;
+    const ops::IndexChecksOff checks_off;
     const Tensor found = reprise::index_select(*this, along, reprise::reshape(at, {count * size}));
     Shape split = shape();
     split[d] = count;

@@ -1,6 +1,5 @@
 // nll: minus the element of each row at the index `target`, and its gradient.  Attribute "ignore": the target whose
 // rows give 0.
-#include <cmath>
 #include <limits>
 #include <string>
 

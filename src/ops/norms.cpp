@@ -1,6 +1,5 @@
 // Norms with the names of torch.linalg.
 #include <cmath>
-#include <limits>
 
 #include <reprise/ops/elementwise.hpp>
 #include <reprise/ops/reductions.hpp>

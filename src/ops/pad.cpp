@@ -168,7 +168,7 @@ Tensor taken(const Tensor& x, std::size_t d, ops::Resampling how, const Dim& bef
         index = where(away > last, last * 2.0 - away, away);
     } else if (how == ops::Resampling::replicate) index = minimum(maximum(at, 0.0), last);
     else index = where(at < 0.0, at + end, where(at >= end, at - end, at));
-    const ops::IndexChecksOff own;
+    const ops::IndexChecksOff checks_off;
     return index_select(x, static_cast<std::int64_t>(d), index);
 }
 

@@ -1,6 +1,5 @@
 // Ops that change the shape or the order of elements, composed of views, cat and pad.
 #include <algorithm>
-#include <numeric>
 #include <string>
 
 #include <reprise/ops/creation.hpp>

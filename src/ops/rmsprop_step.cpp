@@ -1,4 +1,4 @@
-// rmsprop_step: updates a parameter and its moments in place, in one launch.
+// rmsprop_step: updates parameters and their moments in place, with one launch per parameter.
 #include <cmath>
 
 #include "ops/registry.hpp"
@@ -10,7 +10,7 @@ namespace {
 
 constexpr const char* moments[] = {"square_avg", "grad_avg or momentum_buffer", "momentum_buffer"};
 constexpr const char* numbers[] = {"lr", "alpha", "share", "eps", "momentum", "weight_decay"};
-constexpr StepNames names{.moments = moments, .numbers = numbers, .least = 1};
+constexpr StepNames names{.moments = moments, .numbers = numbers, .min_moments = 1};
 
 bool centered(const Attributes& a) { return a.integer("centered") != 0; }
 
@@ -20,7 +20,7 @@ void lower(Lowering& l, const Node& n)
     const bool momentum = moments_of(n) > 1 + average;
     launch_step(
         l, n,
-        {.places = {0, average != 0 ? 1 : StepLaunch::absent, momentum ? 1 + average : StepLaunch::absent},
+        {.moments = {0, average != 0 ? 1 : StepLaunch::absent, momentum ? 1 + average : StepLaunch::absent},
          .flags = {average != 0, momentum, n.attributes.integer("maximize") != 0}});
 }
 

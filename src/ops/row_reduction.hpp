@@ -4,6 +4,6 @@
 
 namespace reprise::ops {
 
-enum class RowReduction : std::uint8_t { sum, product, largest, least };
+enum class RowReduction : std::uint8_t { sum, product, largest, smallest };
 
 } // namespace reprise::ops

@@ -182,7 +182,7 @@ std::pair<Tensor, Tensor> extremum_along(const char* op, const Tensor& x, std::i
     if (is_floating(x.dtype())) met = logical_or(met, isnan(x.detach()));
     const Tensor positions = along_dim(count_like(x, x.shape()[d]), d, x.shape().size());
     const Tensor indices = running(where(met, positions, 0.0), dim, false);
-    const IndexChecksOff own;
+    const IndexChecksOff checks_off;
     return {x.requires_grad() ? gather(x, dim, indices) : best, indices};
 }
 

@@ -1,6 +1,4 @@
 // Positions in sorted sequences: quantiles, binary search and the most frequent element.
-#include <cmath>
-#include <limits>
 #include <string>
 
 #include <reprise/ops/elementwise.hpp>
@@ -21,7 +19,7 @@ namespace {
 // with `right` at most equal to it.  The number of steps is the number of bits of n, 31 for a symbolic n.
 Tensor insertion_points(const Tensor& lines, const Tensor& values, bool right)
 {
-    const ops::IndexChecksOff own;
+    const ops::IndexChecksOff checks_off;
     const Dim n = lines.size(1);
     const Tensor none = cast(values * 0.0, i32), end = ops::size_like(none, n),
                  last = maximum(end - 1.0, 0.0);
@@ -55,7 +53,7 @@ Tensor quantile(const Tensor& x, double q, std::int64_t dim, bool keepdim, Choic
         return "The shape (" + to_string(x.shape()) +
                ") has no element to be a quantile: reduce over a size of " + "at least 1.";
     });
-    const ops::IndexChecksOff own;
+    const ops::IndexChecksOff checks_off;
     const Tensor in_order = sort(x, d).first, last = narrow(in_order, d, size - 1, 1);
     Shape one = last.shape();
     const DType position_dtype = x.dtype() == f64 ? f64 : f32;
@@ -128,7 +126,7 @@ std::pair<Tensor, Tensor> mode(const Tensor& x, std::int64_t dim, bool keepdim)
             along);
     const Tensor begin = cummax(where(eq(same_as_before, 0), position, 0.0), along).first;
     const Tensor longest = argmax(position - begin, along, true);
-    const ops::IndexChecksOff own;
+    const ops::IndexChecksOff checks_off;
     const Tensor index = gather(order, along, longest), values = gather(x, along, index);
     if (keepdim) return {values, index};
     return {select(values, along, 0), select(index, along, 0)};

@@ -1,4 +1,4 @@
-// sgd_step: updates a parameter and its moments in place, in one launch.
+// sgd_step: updates parameters and their moments in place, with one launch per parameter.
 #include "ops/registry.hpp"
 #include "ops/step.hpp"
 
@@ -15,7 +15,7 @@ void lower(Lowering& l, const Node& n)
     const bool velocity = moments_of(n) != 0;
     launch_step(
         l, n,
-        {.places = {velocity ? 0 : StepLaunch::absent},
+        {.moments = {velocity ? 0 : StepLaunch::absent},
          .flags = {velocity, n.attributes.integer("nesterov") != 0, n.attributes.integer("maximize") != 0}});
 }
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <string>
 
 #include <reprise/ops/creation.hpp>
 #include <reprise/ops/elementwise.hpp>
@@ -70,7 +69,7 @@ LaunchSpec launch_of(const std::vector<View>& views, std::size_t dim, const Dim&
 }
 
 // Launches one invocation per row.  `views` are the inputs and the output.
-void launch_rows(Lowering& l, const Node& n, std::vector<View> views)
+void lower_short(Lowering& l, const Node& n, std::vector<View> views)
 {
     const auto dim = static_cast<std::size_t>(n.attributes.integer("dim"));
     const auto collapsed = [&] {
@@ -92,20 +91,21 @@ void launch_rows(Lowering& l, const Node& n, std::vector<View> views)
     }
 
     const Dim length = views[0].sizes()[dim], rows = shape::element_count(others.sizes);
-    bool texels = l.texels() && length.divisible_by(4);
+    bool in_texels = length.divisible_by(4);
     for (std::size_t i = 0; i < views.size(); ++i) {
-        texels = texels && same(views[i].layout.strides[dim], 1) && views[i].layout.offset.divisible_by(4);
-        for (const Dim& stride : others.strides[i]) texels = texels && stride.divisible_by(4);
+        in_texels =
+            in_texels && same(views[i].layout.strides[dim], 1) && views[i].layout.offset.divisible_by(4);
+        for (const Dim& stride : others.strides[i]) in_texels = in_texels && stride.divisible_by(4);
     }
-    const LaunchSpec common{.kernel = n.op->name,
-                            .constants = {static_cast<std::uint32_t>(others.sizes.size())},
-                            .groups = ceil_div(rows, 64)};
-    LaunchSpec addresses = launch_of(views, dim, rows, others.sizes, others.strides, common);
-    if (!texels) return l.launch(std::move(addresses));
-    for (shape::Strides& strides : others.strides)
-        for (Dim& stride : strides) stride = floor_div(stride, 4);
-    l.launch(texel_variant(launch_of(views, dim, rows, others.sizes, others.strides, common)),
-             std::move(addresses));
+    launch_rows(l, in_texels, [&](std::int64_t unit) {
+        std::vector<shape::Strides> strides = others.strides;
+        for (shape::Strides& of_view : strides)
+            for (Dim& stride : of_view) stride = floor_div(stride, unit);
+        return launch_of(views, dim, rows, others.sizes, strides,
+                         {.kernel = n.op->name,
+                          .constants = {static_cast<std::uint32_t>(others.sizes.size())},
+                          .groups = ceil_div(rows, 64)});
+    });
 }
 
 } // namespace
@@ -125,7 +125,7 @@ void lower_rows(Lowering& l, const Node& n, LongForm divided)
         [&] {
             std::vector<View> all = views;
             all.push_back(out);
-            launch_rows(l, n, std::move(all));
+            lower_short(l, n, std::move(all));
         },
         [&] {
             LongRows rows(l, out.sizes(), dim);

@@ -162,7 +162,7 @@ TensorTypes infer_vjp(const Op& op, const graph::InputTypes& in, const Attribute
 
 std::vector<Tensor> vjp_vjp(const VjpArguments& a)
 {
-    const IndexChecksOff own;
+    const IndexChecksOff checks_off;
     return {gather(a.cotangents[0], a.node.attributes.integer("dim"), a.inputs[1]), {}};
 }
 
@@ -287,7 +287,7 @@ std::pair<Tensor, Tensor> median(const Tensor& x, std::int64_t dim, bool keepdim
     if (!is_floating(x.dtype())) return {shaped(values), shaped(indices)};
     const Dim one = 1;
     const Tensor highest = ops::ordered(op, x, dim, true, &one).second;
-    const ops::IndexChecksOff own;
+    const ops::IndexChecksOff checks_off;
     const Tensor index = where(isnan(gather(x.detach(), dim, highest)), highest, indices);
     return {shaped(gather(x, dim, index)), shaped(index)};
 }

@@ -27,9 +27,9 @@ std::vector<std::vector<Tensor>> apply_step(
 {
     if (of.empty()) return {};
     const std::size_t moments = of[0].moments.size();
-    if (moments < names.least || moments > names.moments.size())
-        detail::fail(ErrorKind::argument, op.name, "There are (", moments, ") moments: give ", names.least,
-                     " to ", names.moments.size(), ".");
+    if (moments < names.min_moments || moments > names.moments.size())
+        detail::fail(ErrorKind::argument, op.name, "There are (", moments, ") moments: give ",
+                     names.min_moments, " to ", names.moments.size(), ".");
     std::vector<Tensor> inputs;
     inputs.reserve(of.size() * (2 + moments) + numbers.size());
     for (const StepOf& s : of) {
@@ -150,12 +150,12 @@ void launch_one(Lowering& l, const graph::Node& n, const StepLaunch& step, const
         .groups = ceil_div(count, 4096),
         .in_place = true,
         .batches = true};
-    for (const std::size_t i : step.places)
+    for (const std::size_t i : step.moments)
         spec.operands.push_back(
             i == StepLaunch::absent ? nothing : LaunchOperand{l.contiguous(l.input(in + 2 + i)), Use::read});
     spec.operands.insert(spec.operands.end(), numbers.operands.begin(), numbers.operands.end());
     spec.operands.push_back({l.output(out), Use::write});
-    for (const std::size_t i : step.places)
+    for (const std::size_t i : step.moments)
         spec.operands.push_back(i == StepLaunch::absent ? nothing
                                                         : LaunchOperand{l.output(out + 1 + i), Use::write});
     spec.constants.insert(spec.constants.end(), step.flags.begin(), step.flags.end());

@@ -23,7 +23,7 @@ namespace reprise::ops {
 struct StepNames {
     std::span<const char* const> moments; // the last ones may be absent
     std::span<const char* const> numbers;
-    std::size_t least = 0; // smallest number of moments
+    std::size_t min_moments = 0;
 };
 std::vector<std::vector<Tensor>> apply_step(
     const graph::Op&, const StepNames&, const std::vector<StepOf>&,
@@ -43,9 +43,8 @@ std::size_t moments_of(const ReferenceArguments&);
 // numbers; ints first workgroup, count.  Specialization constants: number of members, one bit per number that is read
 // from memory, `flags`.
 struct StepLaunch {
-    static constexpr std::size_t absent =
-        static_cast<std::size_t>(-1); // a slot that the kernel does not access
-    std::vector<std::size_t> places;  // the node's moment for each of the kernel's slots
+    static constexpr auto absent = static_cast<std::size_t>(-1); // a slot that the kernel does not access
+    std::vector<std::size_t> moments; // for each of the kernel's slots the index of the node's moment
     std::vector<std::uint32_t> flags;
 };
 void launch_step(Lowering&, const graph::Node&, const StepLaunch&);

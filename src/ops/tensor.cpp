@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cstring>
 #include <new>
-#include <utility>
 #include <vector>
 
 #include <reprise/grad_mode.hpp>

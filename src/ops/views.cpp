@@ -19,11 +19,10 @@ namespace ops {
 namespace {
 
 using graph::Strided;
-using Types = const graph::InputTypes&;
 using Integers = std::vector<std::int64_t>;
 
 // -- reshape --
-TensorTypes infer_reshape(const Op&, Types in, const Attributes& a)
+TensorTypes infer_reshape(const Op&, const InputTypes& in, const Attributes& a)
 {
     return {{in[0].dtype, a.shape("shape")}};
 }
@@ -84,7 +83,7 @@ bool view_reshape(const Node& n, std::size_t, Strided& s)
 }
 
 // -- permute --
-TensorTypes infer_permute(const Op&, Types in, const Attributes& a)
+TensorTypes infer_permute(const Op&, const InputTypes& in, const Attributes& a)
 {
     Shape shape;
     for (std::int64_t d : a.integers("dims")) shape.push_back(in[0].shape[static_cast<std::size_t>(d)]);
@@ -108,7 +107,7 @@ bool view_permute(const Node& n, std::size_t, Strided& s)
 }
 
 // -- expand --
-TensorTypes infer_expand(const Op& op, Types in, const Attributes& a)
+TensorTypes infer_expand(const Op& op, const InputTypes& in, const Attributes& a)
 {
     Shape to = a.shape("shape");
     shape::require_broadcastable(op.name, in[0].shape, to);
@@ -133,7 +132,7 @@ bool view_expand(const Node& n, std::size_t, Strided& s)
 }
 
 // -- narrow --
-TensorTypes infer_narrow(const Op&, Types in, const Attributes& a)
+TensorTypes infer_narrow(const Op&, const InputTypes& in, const Attributes& a)
 {
     TensorType t = in[0];
     t.shape[static_cast<std::size_t>(a.integer("dim"))] = a.get<Dim>("length");
@@ -160,7 +159,7 @@ bool view_narrow(const Node& n, std::size_t, Strided& s)
 }
 
 // -- contiguous: a copy of an input that is not contiguous --
-TensorTypes infer_contiguous(const Op&, Types in, const Attributes&) { return {in[0]}; }
+TensorTypes infer_contiguous(const Op&, const InputTypes& in, const Attributes&) { return {in[0]}; }
 std::vector<Tensor> vjp_contiguous(const VjpArguments& a) { return {a.cotangents[0]}; }
 void lower_contiguous(Lowering& l, const Node&) { l.copy(l.input(0), l.output()); }
 void reference_contiguous(const ReferenceArguments& a)

@@ -1,8 +1,6 @@
 #include "testing/op_suite.hpp"
 
 #include <algorithm>
-#include <functional>
-#include <string_view>
 
 #include <reprise/ops/creation.hpp>
 #include <reprise/ops/reductions.hpp>

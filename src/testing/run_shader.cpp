@@ -7,6 +7,7 @@
 
 #include "device/embedded_kernels.hpp"
 #include "eager/context.hpp"
+#include "shape/hash.hpp"
 
 namespace reprise::testing {
 
@@ -18,9 +19,7 @@ constexpr std::byte canary{0xA5};
 // Names the kernel by a hash of its code, so that the device reuses the pipeline for the same code.
 std::string kernel_name(const ShaderRun& run)
 {
-    std::uint64_t hash = 0xCBF29CE484222325u; // FNV-1a
-    for (const std::uint32_t word : run.spirv) hash = (hash ^ word) * 0x100000001B3u;
-    return "testing/" + run.name + "/" + std::to_string(hash);
+    return "testing/" + run.name + "/" + std::to_string(shape::HashOfWords()(run.spirv));
 }
 
 bool is_kernel_of_the_library(const std::string& name)

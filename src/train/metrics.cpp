@@ -42,8 +42,8 @@ Metrics& Metrics::set(const std::string& name, const Metrics& inner)
 std::string Metrics::json() const
 {
     using Json = nlohmann::ordered_json;
-    return impl_->values.dump(2, ' ', false, Json::error_handler_t::replace) +
-           "\n"; // replaces invalid UTF-8, where dump() would throw
+    // Invalid UTF-8 is replaced; dump() would throw by default.
+    return impl_->values.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 void Metrics::save(const std::filesystem::path& path) const

@@ -88,7 +88,7 @@ void add_embedding(Rows& rows)
     rows.op("embedding");
     rows.sample("texels", {whole({n()}, 0, 5), arg({6, 8})}, {0, 1, 5, 600}, call({}));
     rows.sample("odd rows", {whole({2, n()}, 0, 5), arg({6, 5})}, {0, 1, 5}, call({}));
-    // The gradient skips the padding row; embedding_test.cpp tests that.
+    // The gradient skips the padding row; tests/ops/embedding.cpp tests that.
     rows.forward("padding", {whole({n(), 3}, 0, 2), arg({3, 4})}, {1, 9}, call(-2));
     rows.sample("any number of rows", {whole({20}, 0, 1), arg({n(), 4})}, {2, 300}, call({}));
     rows.mistake("no row numbers", ErrorKind::dtype, "(f32), it must be i32 or i64", [] {

@@ -1,5 +1,4 @@
 // Reductions, scans, extrema and their indices, statistics.
-#include <cmath>
 
 #include "testing/op_info/rows.hpp"
 
