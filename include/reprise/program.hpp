@@ -84,8 +84,8 @@ public:
     // Describes the program: inputs, symbols, guards of a call, state, results, values with their lifetimes, and
     // launches with their grids. With a memory budget it describes all plans.
     std::string text() const;
-    std::string dot()
-        const; // the plan as a graph for Graphviz; with a memory budget the plan that drops least
+    // The plan as a graph for Graphviz; with a memory budget the plan that drops least.
+    std::string dot() const;
     // Draws the arena for these sizes (see arena_bytes()): time from left to right, addresses upwards, one rectangle
     // per temporary.
     std::string svg(const std::vector<std::int64_t>& symbol_values) const;

@@ -1,6 +1,5 @@
 // The tensors that a layer stores until it releases them.
 #pragma once
-#include <cstdint>
 #include <mutex>
 #include <optional>
 #include <utility>

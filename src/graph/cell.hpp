@@ -1,8 +1,8 @@
 // Cells: the mutable variables that tensors point to.  A cell holds a value, which can be replaced (Variable, optimizer
 // state).  During a recording all reads and writes of cells from outside pass through a Tracer.
 #pragma once
+#include <atomic>
 #include <memory>
-#include <mutex>
 #include <string>
 
 #include "graph/ambient.hpp"

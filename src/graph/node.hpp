@@ -58,7 +58,7 @@ struct Node : std::enable_shared_from_this<Node> {
     mutable Mark mark;
     std::shared_ptr<Evaluator> evaluator;
     mutable std::vector<std::shared_ptr<Storage>> storage; // by output; null: pending
-    mutable std::atomic<bool> has_storage = false;         // set after `storage`, which other threads may then read
+    mutable std::atomic<bool> has_storage = false; // set after `storage`, which other threads may then read
     mutable std::vector<Value> inputs; // dropped once the node has its values and no tape needs them
     TensorTypes outputs;
     Attributes attributes;

@@ -1,9 +1,7 @@
 // Data that users attach to the tape: hooks, retained gradients, locations in their code and custom gradients.
 #pragma once
 #include <memory>
-#include <mutex>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <reprise/hooks.hpp>

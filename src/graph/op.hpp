@@ -75,8 +75,8 @@ struct Op {
     // The specification: computes the op in plain C++ in double.
     void (*reference)(const ops::ReferenceArguments&) = nullptr;
     bool narrow = false; // its kernels take f16 and bf16, as those of elementwise ops and views do
-    bool half_products =
-        false; // its kernels are products, which take f16 and bf16 where Capabilities::half_products is set
+    // Its kernels are products, which take f16 and bf16 where Capabilities::half_products is set.
+    bool half_products = false;
     // It has f64 kernels, named as the f32 ones with the suffix _f64.  Without them its decomposition is computed.
     bool doubles = false;
     Cost cost = Cost::memory;

@@ -25,8 +25,8 @@ struct Segment : std::enable_shared_from_this<Segment> {
     std::atomic<bool> closed = false;
     std::vector<std::uint64_t> interior; // ids, ascending: the nodes that its outputs are computed from
     std::vector<std::weak_ptr<const Node>> nodes; // nodes created in it
-    std::vector<std::weak_ptr<const Node>>
-        effects; // nodes created in it that its outputs do not depend on, such as running statistics
+    // Nodes created in it that its outputs do not depend on, such as running statistics.
+    std::vector<std::weak_ptr<const Node>> effects;
 
     // Bytes of the values that are recomputed, by evaluator, then by node and output; eager/context.cpp writes them.
     using Bytes = std::map<std::pair<std::uint64_t, std::uint32_t>, std::uint64_t>;

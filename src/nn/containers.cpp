@@ -37,7 +37,7 @@ std::shared_ptr<Module> Sequential::ptr(std::size_t index) const
 
 // ---- ModuleList ----
 
-std::size_t ModuleList::place(const char* op, std::int64_t index) const
+std::size_t ModuleList::position(const char* op, std::int64_t index) const
 {
     const auto places = static_cast<std::int64_t>(modules_.size());
     if (index < -places || index >= places)
@@ -56,7 +56,7 @@ void ModuleList::replace(std::vector<ModulePointer> modules)
 
 std::shared_ptr<Module> ModuleList::ptr(std::int64_t index) const
 {
-    return modules_[place("ModuleList", index)];
+    return modules_[position("ModuleList", index)];
 }
 
 Module& ModuleList::operator[](std::int64_t index) const { return *ptr(index); }
@@ -74,7 +74,7 @@ ModuleList& ModuleList::extend(const std::vector<std::shared_ptr<Module>>& more)
 void ModuleList::insert(std::int64_t index, std::shared_ptr<Module> module)
 {
     const bool end = index == static_cast<std::int64_t>(modules_.size());
-    const std::size_t at = end ? modules_.size() : place("insert", index);
+    const std::size_t at = end ? modules_.size() : position("insert", index);
     auto modules = modules_;
     modules.insert(modules.begin() + static_cast<std::ptrdiff_t>(at), std::move(module));
     replace(std::move(modules));
@@ -83,14 +83,14 @@ void ModuleList::insert(std::int64_t index, std::shared_ptr<Module> module)
 void ModuleList::set(std::int64_t index, std::shared_ptr<Module> module)
 {
     auto modules = modules_;
-    modules[place("set", index)] = std::move(module);
+    modules[position("set", index)] = std::move(module);
     replace(std::move(modules));
 }
 
 std::shared_ptr<Module> ModuleList::pop(std::int64_t index)
 {
     auto modules = modules_;
-    const auto at = modules.begin() + static_cast<std::ptrdiff_t>(place("pop", index));
+    const auto at = modules.begin() + static_cast<std::ptrdiff_t>(position("pop", index));
     std::shared_ptr<Module> taken = *at;
     modules.erase(at);
     replace(std::move(modules));

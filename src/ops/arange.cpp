@@ -9,7 +9,7 @@ namespace reprise {
 namespace ops {
 namespace {
 
-TensorTypes infer(const Op& op, const graph::InputTypes&, const Attributes& a)
+TensorTypes infer(const Op& op, const InputTypes&, const Attributes& a)
 {
     const DType dtype = a.get<DType>("dtype");
     const Dim& end = a.get<Dim>("end");

@@ -45,7 +45,7 @@ Tensor heads_first(const Tensor& t) { return transpose(t, 1, 2); }
 
 // -- attention: q, k, v [, mask [B, H, T, S]] -> out [B, T, H, F], and the logarithm of each row's sum of exponentials,
 // which the gradient in one pass reads: [B, H, T], or [B, H, 0] where the weights are matrices --
-TensorTypes infer(const Op& op, const graph::InputTypes& in, const Attributes& a)
+TensorTypes infer(const Op& op, const InputTypes& in, const Attributes& a)
 {
     require_floating(op.name, in[0].dtype);
     const AttentionSizes s(in[0].shape, in[1].shape, in[2].shape);
@@ -57,7 +57,7 @@ TensorTypes infer(const Op& op, const graph::InputTypes& in, const Attributes& a
 
 // -- attention_vjp: dy [B, T, H, F], q, k, v, the outputs [, mask] -> dq [B, T, H, E], dk [B, S, G, E],
 // dv [B, S, G, F] --
-TensorTypes infer_vjp(const Op&, const graph::InputTypes& in, const Attributes&)
+TensorTypes infer_vjp(const Op&, const InputTypes& in, const Attributes&)
 {
     TensorTypes out = {in[1], in[2], in[3]};
     for (TensorType& t : out) std::swap(t.shape[1], t.shape[2]);

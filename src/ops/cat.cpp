@@ -20,7 +20,7 @@ namespace {
 
 std::size_t dim_of(const Attributes& a) { return static_cast<std::size_t>(a.integer("dim")); }
 
-TensorTypes infer(const Op& op, const graph::InputTypes& in, const Attributes& a)
+TensorTypes infer(const Op& op, const InputTypes& in, const Attributes& a)
 {
     TensorType out = in[0];
     Dim& along = out.shape[dim_of(a)];

@@ -42,7 +42,7 @@ const char* name_of_shift(const Attributes& a)
     return a.integer("sign") > 0 ? "dynamic_slice" : "dynamic_pad";
 }
 
-TensorTypes infer(const Op&, const graph::InputTypes& in, const Attributes& a)
+TensorTypes infer(const Op&, const InputTypes& in, const Attributes& a)
 {
     check_rows(name_of_shift(a), "starts", in[0], in[1]);
     TensorType t = in[0];

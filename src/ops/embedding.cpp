@@ -29,7 +29,7 @@ namespace {
 constexpr std::int64_t no_padding = -1;
 
 // -- embedding: indices [N], weight [V, D] -> [N, D] --
-TensorTypes infer(const Op& op, const graph::InputTypes& in, const Attributes&)
+TensorTypes infer(const Op& op, const InputTypes& in, const Attributes&)
 {
     require_indices(op.name, "indices", in[0].dtype);
     return {{in[1].dtype, {in[0].shape[0], in[1].shape[1]}}};
@@ -77,7 +77,7 @@ void reference(const ReferenceArguments& a)
 }
 
 // -- embedding_vjp: dy [N, D], indices [N] -> [V, D]; linear in dy --
-TensorTypes infer_vjp(const Op& op, const graph::InputTypes& in, const Attributes& a)
+TensorTypes infer_vjp(const Op& op, const InputTypes& in, const Attributes& a)
 {
     require_indices(op.name, "indices", in[1].dtype);
     return {{in[0].dtype, {a.get<Dim>("rows"), in[0].shape[1]}}};
@@ -227,7 +227,7 @@ void reference_reduce(const ReferenceArguments& a)
 }
 
 // -- last_positions: indices [N] -> [rows]: the last position of each row index, or -1 if it does not occur --
-TensorTypes infer_last(const Op& op, const graph::InputTypes& in, const Attributes& a)
+TensorTypes infer_last(const Op& op, const InputTypes& in, const Attributes& a)
 {
     require_indices(op.name, "indices", in[0].dtype);
     return {{i32, {a.get<Dim>("rows")}}};

@@ -13,7 +13,7 @@ namespace reprise {
 namespace ops {
 namespace {
 
-TensorTypes infer(const Op&, const graph::InputTypes& in, const Attributes&) { return {in[0]}; }
+TensorTypes infer(const Op&, const InputTypes& in, const Attributes&) { return {in[0]}; }
 
 std::vector<Tensor> vjp(const VjpArguments& a)
 {

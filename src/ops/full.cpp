@@ -15,7 +15,7 @@ namespace reprise {
 namespace ops {
 namespace {
 
-TensorTypes infer(const Op& op, const graph::InputTypes&, const Attributes& a)
+TensorTypes infer(const Op& op, const InputTypes&, const Attributes& a)
 {
     const Shape sizes = a.shape("shape");
     require_sizes(op.name, sizes);

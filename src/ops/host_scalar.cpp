@@ -11,7 +11,7 @@ namespace {
 
 using graph::HostScalar;
 
-TensorTypes infer(const Op&, const graph::InputTypes&, const Attributes&) { return {{f32, {}}}; }
+TensorTypes infer(const Op&, const InputTypes&, const Attributes&) { return {{f32, {}}}; }
 
 bool number(const Node& n, Scalar& s)
 {

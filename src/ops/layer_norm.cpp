@@ -66,7 +66,7 @@ std::uint32_t centered(const Node& n) { return static_cast<std::uint32_t>(n.attr
 
 // -- layer_norm: x [R, D], weight [D], bias [D] -> y [R, D], mean [R], 1 / sqrt(variance + eps) [R]; if not centered,
 // the mean is 0 and the variance is the mean of squares --
-TensorTypes infer(const Op& op, const graph::InputTypes& in, const Attributes&)
+TensorTypes infer(const Op& op, const InputTypes& in, const Attributes&)
 {
     require_floating(op.name, in[0].dtype);
     const TensorType statistic{accumulated(in[0].dtype), {in[0].shape[0]}};
@@ -202,7 +202,7 @@ Normalised normalised(const Node& n, const Tensor& x)
 }
 
 // -- layer_norm_vjp: dy [R, D], x [R, D], weight [D], mean [R], rstd [R] -> dx [R, D] --
-TensorTypes infer_vjp(const Op&, const graph::InputTypes& in, const Attributes&) { return {in[1]}; }
+TensorTypes infer_vjp(const Op&, const InputTypes& in, const Attributes&) { return {in[1]}; }
 
 std::vector<Tensor> decompose_vjp(const Node& n, std::span<const Tensor> in)
 {
@@ -287,7 +287,7 @@ void reference_vjp(const ReferenceArguments& a)
 }
 
 // -- layer_norm_weight_vjp: dy [R, D], x [R, D], mean [R], rstd [R] -> gradients of weight and bias, [D] --
-TensorTypes infer_weight_vjp(const Op&, const graph::InputTypes& in, const Attributes&)
+TensorTypes infer_weight_vjp(const Op&, const InputTypes& in, const Attributes&)
 {
     const TensorType row = {in[1].dtype, {in[1].shape[1]}};
     return {row, row};

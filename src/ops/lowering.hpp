@@ -74,13 +74,13 @@ struct LaunchSpec {
     DimVector ints;
     Dim groups;         // total number of workgroups
     bool words = false; // ints may be unsigned 32-bit words (seeds, counters), not only sizes below 2^31
-    bool in_place =
-        false; // only the invocation that writes an index of the output reads the inputs at that index
+    // Only the invocation that writes an index of the output reads the inputs at that index.
+    bool in_place = false;
     // The kernel can serve several launches in one (shaders/common/step.glsl): constant 0 is their number, which is 1
     // here, and the first int is the first workgroup of each launch, which is 0 here.
     bool batches = false;
-    bool reduces =
-        false; // first level of a reduction (shaders/common/reduce.glsl): the fuser may inline its input
+    // First level of a reduction (shaders/common/reduce.glsl): the fuser may inline its input.
+    bool reduces = false;
     bool moves = false;   // copies elements: its 64-bit form (common/abi.glsl: WIDE) serves f64 and i64
     Dim flops = 0;        // multiplications and additions, if the kernel is compute-bound
     bool texels = false;  // needs its operands in the slab, 16-byte aligned, each within one window
@@ -133,8 +133,8 @@ public:
     // padded with zeros.
     virtual View packed(const View&, const Dim& rows_padded, const Dim& columns_padded) = 0;
     virtual bool texels() const = 0; // whether texel variants are worth recording
-    virtual bool launches_are_cheap()
-        const = 0; // compared with their work, even those without groups: on CPUs
+    // Whether launches, even those without groups, are cheap compared with their work: on CPUs.
+    virtual bool launches_are_cheap() const = 0;
 };
 
 // Appends a 64-bit number as two ints of a launch with `words`: first the low half, then the high one.

@@ -15,7 +15,7 @@ namespace ops {
 namespace {
 
 // Both inputs have the same rank, at least 2, and equal batch dimensions: [..., m, k] x [..., k, n].
-TensorTypes infer(const Op& op, const graph::InputTypes& in, const Attributes&)
+TensorTypes infer(const Op& op, const InputTypes& in, const Attributes&)
 {
     require_floating(op.name, in[0].dtype);
     if (in[0].dtype != in[1].dtype)
@@ -63,7 +63,7 @@ template <class Layout> void swap_outer(Layout& l) // views [..., m, h, n] as [.
     std::swap(l.strides[rank - 3], l.strides[rank - 2]);
 }
 
-TensorTypes infer_heads(const Op& op, const graph::InputTypes& in, const Attributes& a)
+TensorTypes infer_heads(const Op& op, const InputTypes& in, const Attributes& a)
 {
     TensorTypes out = infer(op, in, a);
     const std::size_t rank = out[0].shape.size();

@@ -18,7 +18,7 @@ namespace ops {
 namespace {
 
 // Infers the type for log-probabilities [R, C], target [R] -> [R].
-TensorTypes infer(const Op& op, const graph::InputTypes& in, const Attributes&)
+TensorTypes infer(const Op& op, const InputTypes& in, const Attributes&)
 {
     require_floating(op.name, in[0].dtype);
     require_indices(op.name, "target", in[1].dtype);
@@ -69,7 +69,7 @@ void reference(const ReferenceArguments& a)
 }
 
 // -- nll_vjp: dy [R], target [R] -> [R, C]; linear in dy, and nll is its transpose --
-TensorTypes infer_vjp(const Op& op, const graph::InputTypes& in, const Attributes& a)
+TensorTypes infer_vjp(const Op& op, const InputTypes& in, const Attributes& a)
 {
     require_floating(op.name, in[0].dtype);
     require_indices(op.name, "target", in[1].dtype);

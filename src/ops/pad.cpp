@@ -20,7 +20,7 @@ namespace reprise {
 namespace ops {
 namespace {
 
-TensorTypes infer(const Op&, const graph::InputTypes& in, const Attributes& a)
+TensorTypes infer(const Op&, const InputTypes& in, const Attributes& a)
 {
     TensorType t = in[0];
     t.shape[static_cast<std::size_t>(a.integer("dim"))] = a.get<Dim>("size");

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <vector>
 
 #include "ops/records.hpp"
 #include "shape/rules.hpp"

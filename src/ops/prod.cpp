@@ -15,7 +15,7 @@ namespace reprise {
 namespace ops {
 namespace {
 
-TensorTypes infer(const Op& op, const graph::InputTypes& in, const Attributes& a)
+TensorTypes infer(const Op& op, const InputTypes& in, const Attributes& a)
 {
     require_arithmetic(op.name, in[0].dtype);
     return {{total_dtype(in[0].dtype), reduced_shape(op, in[0], a)}};

@@ -30,7 +30,7 @@ constexpr std::int64_t two_32 = std::int64_t{1} << 32;
 native::uint low_word(std::int64_t v) { return static_cast<native::uint>(v & (two_32 - 1)); }
 native::uint high_word(std::int64_t v) { return static_cast<native::uint>(v >> 32); }
 
-TensorTypes infer(const Op& op, const graph::InputTypes&, const Attributes& a)
+TensorTypes infer(const Op& op, const InputTypes&, const Attributes& a)
 {
     require_floating(op.name, a.get<DType>("dtype"));
     return {{a.get<DType>("dtype"), a.shape("shape")}};
@@ -71,7 +71,7 @@ void reference_normal(const ReferenceArguments& a)
 }
 
 // -- random_integers: uniform in [low, low + count) --
-TensorTypes infer_integers(const Op&, const graph::InputTypes&, const Attributes& a)
+TensorTypes infer_integers(const Op&, const InputTypes&, const Attributes& a)
 {
     return {{i32, a.shape("shape")}};
 }

@@ -1,7 +1,6 @@
 // The state from which random ops draw their numbers.
 #pragma once
 #include <cstdint>
-#include <vector>
 
 #include <reprise/random.hpp>
 

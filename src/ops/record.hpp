@@ -5,7 +5,6 @@
 #include <array>
 #include <initializer_list>
 #include <ranges>
-#include <string>
 #include <utility>
 
 #include "ops/lowering.hpp"

@@ -23,8 +23,8 @@ struct HostTensor {
     double get(std::int64_t offset) const;             // integers and bool as double
     void set(std::int64_t offset, double) const;       // rounds to the dtype
     std::int64_t get_whole(std::int64_t offset) const; // for an integer dtype or bool
-    void set_whole(std::int64_t offset,
-                   std::int64_t) const; // stores the low bits; for bool whether it is not 0
+    // Stores the low bits; for bool whether the number is not 0.
+    void set_whole(std::int64_t offset, std::int64_t) const;
     // Returns the offset of the element with this row-major index.
     std::int64_t offset(std::int64_t index) const;
     double at(std::int64_t index) const { return get(offset(index)); }

@@ -21,7 +21,7 @@ using Integers = std::vector<std::int64_t>;
 
 constexpr std::array befores{"before_0", "before_1", "before_2"};
 
-TensorTypes infer(const Op& op, const graph::InputTypes& in, const Attributes& a)
+TensorTypes infer(const Op& op, const InputTypes& in, const Attributes& a)
 {
     require_floating(op.name, in[0].dtype);
     return {{in[0].dtype, with_last(in[0].shape, a.shape("to"))}};

@@ -24,7 +24,7 @@ namespace reprise {
 namespace ops {
 namespace {
 
-TensorTypes infer(const Op& op, const graph::InputTypes& in, const Attributes&)
+TensorTypes infer(const Op& op, const InputTypes& in, const Attributes&)
 {
     require_arithmetic(op.name, in[0].dtype);
     return {{total_dtype(in[0].dtype), in[0].shape}};
@@ -95,7 +95,7 @@ void lower(Lowering& l, const Node& n)
 }
 
 // -- running_extremum: the largest or the smallest element so far; NaN from the first NaN on --
-TensorTypes infer_extremum(const Op& op, const graph::InputTypes& in, const Attributes&)
+TensorTypes infer_extremum(const Op& op, const InputTypes& in, const Attributes&)
 {
     if (in[0].dtype != i64) require_floating(op.name, in[0].dtype);
     return {in[0]};

@@ -29,7 +29,7 @@ constexpr std::int64_t short_line = 256, block = 64, fan = 4;
 constexpr std::int64_t longest = std::int64_t{1} << 31;
 
 // -- sort: x -> values and indices (i32), `count` per line --
-TensorTypes infer(const Op&, const graph::InputTypes& in, const Attributes& a)
+TensorTypes infer(const Op&, const InputTypes& in, const Attributes& a)
 {
     Shape sizes = in[0].shape;
     sizes[static_cast<std::size_t>(a.integer("dim"))] = a.get<Dim>("count");
@@ -152,7 +152,7 @@ void reference(const ReferenceArguments& a)
 }
 
 // -- sort_vjp: dy and indices (unique in each line) -> dx with `size` elements per line; linear in dy --
-TensorTypes infer_vjp(const Op& op, const graph::InputTypes& in, const Attributes& a)
+TensorTypes infer_vjp(const Op& op, const InputTypes& in, const Attributes& a)
 {
     require_floating(op.name, in[0].dtype);
     TensorType t = in[0];

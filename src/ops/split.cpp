@@ -17,7 +17,7 @@ using graph::Strided;
 
 std::size_t dim_of(const Attributes& a) { return static_cast<std::size_t>(a.integer("dim")); }
 
-TensorTypes infer(const Op&, const graph::InputTypes& in, const Attributes& a)
+TensorTypes infer(const Op&, const InputTypes& in, const Attributes& a)
 {
     TensorTypes out;
     for (const Dim& size : a.shape("sizes")) {

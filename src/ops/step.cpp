@@ -57,7 +57,7 @@ std::size_t parameters_of(const graph::Attributes& a)
 }
 
 // Checks that param, grad and the moments of one parameter have the same type.
-void check_types(const graph::Op& op, const graph::InputTypes& in, const StepNames& names, std::size_t first,
+void check_types(const graph::Op& op, const InputTypes& in, const StepNames& names, std::size_t first,
                  std::size_t end)
 {
     const graph::TensorType& param = in[first];
@@ -77,7 +77,7 @@ void check_types(const graph::Op& op, const graph::InputTypes& in, const StepNam
 
 } // namespace
 
-graph::TensorTypes infer_step(const graph::Op& op, const graph::InputTypes& in, const graph::Attributes& a,
+graph::TensorTypes infer_step(const graph::Op& op, const InputTypes& in, const graph::Attributes& a,
                               const StepNames& names)
 {
     const std::size_t tensors = in.size() - names.numbers.size(), each = tensors / parameters_of(a);

@@ -7,7 +7,6 @@
 #include <functional>
 #include <initializer_list>
 #include <span>
-#include <string>
 #include <vector>
 
 #include <reprise/ops/updates.hpp>

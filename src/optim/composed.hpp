@@ -1,6 +1,5 @@
 // Helpers of the optimizer steps that are composed of ops.
 #pragma once
-#include <utility>
 #include <vector>
 
 #include <reprise/ops/elementwise.hpp>

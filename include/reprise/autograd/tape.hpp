@@ -25,8 +25,8 @@ public:
     explicit TapeNode(std::shared_ptr<const graph::Node> node) : node_(std::move(node)) {}
 
     bool defined() const noexcept { return node_ != nullptr; } // false for TapeNode()
-    std::string operation()
-        const; // the op's name, such as "matmul"; "leaf" for a leaf; empty where not defined
+    // The op's name, such as "matmul"; "leaf" for a leaf; empty where not defined.
+    std::string operation() const;
     std::string name() const { return operation(); }             // operation()
     const TapeNode* operator->() const noexcept { return this; } // itself, for grad_fn()->name()
     std::uint64_t id() const;                                    // a number, larger than those of its parents

@@ -49,10 +49,9 @@ public:
     std::vector<Tensor> recompute() const;
 
     const std::string& id() const noexcept; // the layer's id
-    const std::shared_ptr<CheckpointManager>& manager()
-        const noexcept; // the manager that it is registered in
-    const std::shared_ptr<RecomputationEngine>& engine()
-        const noexcept; // the engine that it is registered in
+    // The manager and the engine that it is registered in.
+    const std::shared_ptr<CheckpointManager>& manager() const noexcept;
+    const std::shared_ptr<RecomputationEngine>& engine() const noexcept;
 
 private:
     struct Impl;

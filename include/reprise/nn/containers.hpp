@@ -179,7 +179,7 @@ public:
     std::shared_ptr<Module> pop(std::int64_t index = -1);  // removes the module at the index and returns it
 
 private:
-    std::size_t place(const char* op, std::int64_t index) const;
+    std::size_t position(const char* op, std::int64_t index) const;
     void replace(std::vector<ModulePointer>);
 
     std::vector<ModulePointer> modules_;

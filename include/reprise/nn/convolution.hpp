@@ -29,8 +29,8 @@ template <std::size_t N> struct ConvSettings {
     Sizes<N> dilation = 1;        // distance of neighbouring elements of a window
     std::int64_t groups = 1;      // groups of channels, each with its own part of the weight
     bool bias = true;             // whether there is a bias
-    Choice<ConvPaddingMode> padding_mode =
-        ConvPaddingMode::zeros; // the padding elements: zeros, or "reflect", ...
+    // The padding elements: zeros, or "reflect", "replicate", "circular".
+    Choice<ConvPaddingMode> padding_mode = ConvPaddingMode::zeros;
 };
 // Convolution (cross-correlation) of x [N, in, H, W] or [in, H, W] -> [N, out, H', W'] or [out, H', W'], with
 // H' = floor((H + 2 padding - dilation (kernel_size - 1) - 1) / stride) + 1.  Images of Conv1d have W only,

@@ -12,8 +12,8 @@ namespace reprise {
 struct ClassLossOptions {
     Tensor weight = {}; // [C], a factor for each class; the mean divides by the targets' weights
     std::int64_t ignore_index = -100; // targets of this class are left out
-    Choice<Reduction> reduction =
-        Reduction::mean; // the mean divides by the number of targets that are not left out
+    // The mean divides by the number of targets that are not left out.
+    Choice<Reduction> reduction = Reduction::mean;
     // cross_entropy() only: this part of each target, 0 to 1, is spread equally over all classes.
     double label_smoothing = 0;
 };

@@ -5,13 +5,13 @@ namespace reprise::test {
 
 namespace {
 
-Tensor places(const Tensor& x) { return x > 0.1; }
+Tensor positive(const Tensor& x) { return x > 0.1; }
 
 void add_masks_and_windows(Rows& rows)
 {
     rows.composed("masked_scatter");
     rows.sample("of a matrix", {arg({n(), 3}), arg({n(), 3}), arg({n(), 3})}, {1, 3, 8},
-                [](const Inputs& in) { return masked_scatter(in[0], places(in[2].detach()), in[1]); });
+                [](const Inputs& in) { return masked_scatter(in[0], positive(in[2].detach()), in[1]); });
     rows.mistake("another dtype", ErrorKind::dtype, "i32",
                  [] { masked_scatter(ones({2}), ones({2}, boolean), arange(2)); });
     rows.mistake("no mask", ErrorKind::dtype, "bool",

@@ -59,8 +59,8 @@ struct OpInfo {
     bool differentiable = true;
     std::vector<Sample> samples;
     std::vector<Mistake> mistakes;
-    double tolerance =
-        2e-6; // of f32 values, relative to 1 + the largest magnitude; gradients get 4 times as much
+    // Of f32 values, relative to 1 + the largest magnitude; gradients get 4 times as much.
+    double tolerance = 2e-6;
     std::map<Check, std::string> skips; // why a check does not apply
     // False: views are tested with one sample and one layout only.  All kernels of the table address memory by the same
     // code, so it is enough that a few rows test all layouts.

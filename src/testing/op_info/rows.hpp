@@ -1,6 +1,5 @@
 // Helpers for the files of this folder, which define rows: X.cpp defines add_X(Rows&).
 #pragma once
-#include <limits>
 #include <type_traits>
 #include <utility>
 

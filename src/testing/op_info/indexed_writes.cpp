@@ -145,7 +145,7 @@ void add_searches(Rows& rows)
 
 } // namespace
 
-void add_places(Rows& rows)
+void add_indexed_writes(Rows& rows)
 {
     add_row_reductions(rows);
     add_reduce(rows);
