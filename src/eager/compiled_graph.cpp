@@ -168,7 +168,7 @@ CompiledGraph::CompiledGraph(const Evaluation& e, const std::vector<DynamicValue
     });
     executable_ = std::make_unique<Executable>(plan::compile(request), device, Executable::Purpose::eager);
     bind_symbols(builder.draw_symbols());
-    executable_->record(execution::RunAhead::most, false, false);
+    executable_->record(execution::RunAhead::max_calls, false, false);
 }
 
 void CompiledGraph::find_dynamic_numbers(const std::vector<DynamicValues>& all)
