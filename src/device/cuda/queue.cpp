@@ -97,8 +97,8 @@ void Queue::collect() noexcept
     retired_.collect([this](Ticket ticket) {
         try {
             return context_.health.lost() || done(ticket);
-        } catch (...) {
-            return true; // the device was just lost
+        } catch (...) { // the device was just lost, or the host has no memory for an error
+            return context_.health.lost();
         }
     });
 }
