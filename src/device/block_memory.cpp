@@ -20,9 +20,9 @@ BlockMemory::BlockMemory(Source source, std::uint64_t limit, Address first, std:
 
 BlockMemory::~BlockMemory()
 {
-    blocks_.insert(blocks_.end(), removed_.begin(), removed_.end());
-    for (const Address block : blocks_)
-        if (block != 0) source_.remove(block);
+    for (const auto* list : {&blocks_, &removed_})
+        for (const Address block : *list)
+            if (block != 0) source_.remove(block);
 }
 
 SubAllocator::Allocation BlockMemory::allocate(std::uint64_t bytes)
@@ -82,6 +82,7 @@ void BlockMemory::trim()
 {
     const std::vector<std::uint32_t> empty = ranges_.remove_empty_blocks();
     if (empty.empty()) return;
+    removed_.reserve(removed_.size() + empty.size()); // so that no block is lost
     for (const std::uint32_t block : empty) removed_.push_back(std::exchange(blocks_[block], 0));
     source_.drain(); // work in flight may use freed memory; if this throws, the blocks stay
     for (const Address block : removed_) source_.remove(block);

@@ -124,7 +124,7 @@ void SpirvRenaming::learn(std::uint32_t word, std::uint32_t actual)
 
 Words unpack(const PackedSpirv& packed)
 {
-    constexpr std::uint32_t magic = 0x07230203, bound = 3;
+    constexpr std::uint32_t bound = 3; // index of the header's upper bound of ids
     Words base_words, begins;
     if (packed.base) {
         base_words = unpack(*packed.base);
@@ -137,7 +137,7 @@ Words unpack(const PackedSpirv& packed)
     if (end < spirv_header_words || end / 256 > text.size() + base_words.size()) return {};
     Words out;
     out.reserve(end);
-    out.push_back(magic);
+    out.push_back(spirv_magic);
     while (out.size() < spirv_header_words) out.push_back(in.number());
     Base base{base_words, begins, 0, SpirvRenaming(base_words.empty() ? 0 : base_words[bound])};
     while (out.size() < end) {

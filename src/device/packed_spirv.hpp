@@ -29,6 +29,7 @@ struct PackedSpirv {
 // Returns the module; empty if the bytes are not output of tools/build/pack_spirv.cpp.
 std::vector<std::uint32_t> unpack(const PackedSpirv&);
 
+constexpr std::uint32_t spirv_magic = 0x07230203; // first word of every module
 constexpr std::size_t spirv_header_words = 5;
 
 // The index of each instruction's first word, then the size of the module.  Empty if an instruction has length 0 or

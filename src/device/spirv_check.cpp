@@ -1,6 +1,5 @@
 // Also compiled into the build tool (tools/build/embed_spirv.cpp).
 #include "device/spirv_check.hpp"
-#include "device/packed_spirv.hpp"
 
 #include <map>
 #include <set>

@@ -6,14 +6,14 @@
 #include <string>
 #include <vector>
 
+#include "device/packed_spirv.hpp"
+
 namespace reprise::device {
 
-// The first word of every SPIR-V module.
-inline constexpr std::uint32_t spirv_magic = 0x07230203;
 // True if the words can be a module: they have a header with the magic number.
 inline bool is_spirv(std::span<const std::uint32_t> words) noexcept
 {
-    return words.size() >= 5 && words[0] == spirv_magic;
+    return words.size() >= spirv_header_words && words[0] == spirv_magic;
 }
 
 // Returns one sentence for each operation that a driver may change, or one that says that the module is broken.

@@ -143,7 +143,7 @@ CompiledGraph::CompiledGraph(const Evaluation& e, const std::vector<DynamicValue
     DynamicDims dims = infer_dynamic_dims(sizes_of(all), all.back().attribute_sizes);
     if (dims.symbols.size() > max_symbols)
         detail::fail(ErrorKind::shape, "evaluation", "(", dims.symbols.size(),
-                     ") sizes differ without a rule: that is more than a plan of symbols is for.");
+                     ") sizes differ independently, but a plan has at most (", max_symbols, ") symbols.");
     symbols_ = std::move(dims.symbols);
     sizes_ = all.back().sizes;
     find_dynamic_numbers(all);
@@ -156,18 +156,19 @@ CompiledGraph::CompiledGraph(const Evaluation& e, const std::vector<DynamicValue
     compile_checks(dims.sizes, builder.guards());
     for (const DynamicValues& f : all)
         if (!fits(f))
-            detail::fail(ErrorKind::shape, "evaluation", "What the sizes have in common is no rule.");
+            detail::fail(ErrorKind::shape, "evaluation",
+                         "No rule was found that gives the sizes of all evaluations.");
     shape::Values values;
     for (std::size_t s = 0; s < symbols_.size(); ++s) values.emplace(symbols_[s].id, symbol_values_[s]);
     builder.each_shape([&](const graph::Op& op, const Shape& rule, const Shape& is) {
         for (std::size_t d = 0; d < is.size(); ++d)
             if (const Dim value = shape::substitute(rule.at(d), values); !same(value, is[d]))
                 detail::fail(ErrorKind::shape, op.name, "The size (", is[d],
-                             ") does not follow: its rule gives (", value, ").");
+                             ") differs from what its shape rule gives, (", value, ").");
     });
     executable_ = std::make_unique<Executable>(plan::compile(request), device, Executable::Purpose::eager);
     bind_symbols(builder.draw_symbols());
-    executable_->record(execution::RunAhead::most, false, false);
+    executable_->record(execution::RunAhead::max_calls, false, false);
 }
 
 void CompiledGraph::find_dynamic_numbers(const std::vector<DynamicValues>& all)

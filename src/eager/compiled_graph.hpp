@@ -26,7 +26,7 @@ public:
     execution::Executable::Outcome run(const DynamicValues&, execution::Executable::Call&);
     execution::Executable& executable() { return *executable_; }
     bool is_new() const { return !was_run_; }
-    std::size_t cached_bytes() const { return executable_->known_bytes(); }
+    std::size_t cached_bytes() const { return executable_->cached_bytes(); }
     std::size_t launches() const { return executable_->compiled().plan.launches.size(); }
 
 private:

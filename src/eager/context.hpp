@@ -52,7 +52,7 @@ public:
     // Waits where too many calls are in flight.  Called before a call, without the lock.
     void make_room() { run_ahead_.make_room(*device_); }
     void submitted(device::Ticket); // notes the submission of a call; 0: it had no launches
-    void set_calls_in_flight(std::uint32_t most) { run_ahead_.set_limit(most); }
+    void set_calls_in_flight(std::uint32_t max_calls) { run_ahead_.set_limit(max_calls); }
     // evaluate_pending() calls evaluate(), which may wait for calls in flight, if some value is pending.
     // evaluate_locked() is called under the lock and does not wait.
     void evaluate_pending(std::span<const graph::Value>);

@@ -1,6 +1,7 @@
 #include "eager/graph_cache.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <sstream>
 #include <utility>
 
@@ -137,7 +138,7 @@ std::string GraphCache::text() const
         else
             out << "served " << e.hits << " times by " << e.graphs.size() << " plan"
                 << (e.graphs.size() > 1 ? "s" : "");
-        if (e.compiled >= max_compiled) out << ", planned anew since: they were " << e.compiled;
+        if (e.compiled >= max_compiled) out << ", planned anew since, after " << e.compiled << " plans";
         if (!e.refused.empty())
             out << (e.is_refused ? ", planned anew: " : ", planned anew for other sizes: ") << e.refused;
         out << '\n';

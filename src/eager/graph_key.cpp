@@ -1,6 +1,5 @@
 #include "eager/graph_key.hpp"
 
-#include <algorithm>
 #include <unordered_map>
 
 #include "execution/storage.hpp"

@@ -4,7 +4,6 @@
 #include <deque>
 #include <memory>
 #include <optional>
-#include <span>
 #include <vector>
 
 #include "device/device.hpp"
@@ -80,7 +79,7 @@ public:
     std::string symbol_name(std::size_t position) const { return program_.symbol_name(position); }
     const plan::Compiled& compiled() const { return compiled_; }
     std::uint64_t bytes_placed() const { return bytes_placed_; } // by all calls so far
-    std::size_t known_bytes() const { return cache_.bytes(); }   // of the cache by sizes
+    std::size_t cached_bytes() const { return cache_.bytes(); }  // of the cache by sizes
     std::uint64_t arena_bytes(const std::vector<std::int64_t>& symbols) const;
     std::uint64_t output_bytes(const std::vector<std::int64_t>& symbols) const;
     std::uint64_t peak_bytes(const std::vector<std::int64_t>& symbols) const; // arena and outputs

@@ -14,7 +14,7 @@ constexpr std::chrono::duration<double> horizon{2.0}; // device time of the call
 void RunAhead::set_limit(std::uint32_t calls)
 {
     const std::lock_guard lock(mutex_);
-    limit_ = std::clamp<std::uint64_t>(calls, 1, most);
+    limit_ = std::clamp<std::uint64_t>(calls, 1, max_calls);
     depth_ = std::min(std::max(depth_, min_depth), limit_);
 }
 
@@ -52,8 +52,8 @@ void RunAhead::woke(std::uint64_t number, Time now)
         if (at(n).done == Time()) continue;
         const std::chrono::duration<double> each = (now - at(n).done) / static_cast<double>(number - n);
         const double fit = horizon / std::max(each, std::chrono::duration<double>(1e-9));
-        depth_ =
-            std::min(std::max(static_cast<std::uint64_t>(std::min(fit, double{most})), min_depth), limit_);
+        depth_ = std::min(std::max(static_cast<std::uint64_t>(std::min(fit, double{max_calls})), min_depth),
+                          limit_);
         return;
     }
 }

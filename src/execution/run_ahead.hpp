@@ -15,10 +15,10 @@ namespace reprise::execution {
 
 class RunAhead {
 public:
-    static constexpr std::uint32_t most = 16; // max. calls in flight; recordings have a slot for each
+    static constexpr std::uint32_t max_calls = 16; // in flight; recordings have a slot for each
     using Time = std::chrono::steady_clock::time_point;
 
-    void set_limit(std::uint32_t calls); // from the next call on; clamped to the range from 1 to `most`
+    void set_limit(std::uint32_t calls); // from the next call on; clamped to the range from 1 to `max_calls`
     void submitted(device::Ticket);
 
     // Whether the next call can be made without waiting.  This and make_room() throw what done() and wait() throw.
@@ -38,7 +38,7 @@ public:
     }
 
 private:
-    static constexpr std::uint64_t history_size = 2 * most; // number of calls in the history
+    static constexpr std::uint64_t history_size = 2 * max_calls; // number of calls in the history
 
     struct Call {
         std::uint64_t number = 0; // from 1
@@ -53,7 +53,7 @@ private:
     std::mutex mutex_;
     std::array<Call, history_size> calls_{}; // history of the last calls
     std::uint64_t count_ = 0;
-    std::uint64_t limit_ = most, depth_ = 3; // max. calls in flight: as set, and by their duration
+    std::uint64_t limit_ = max_calls, depth_ = 3; // calls in flight: as set, and by their duration
 };
 
 } // namespace reprise::execution

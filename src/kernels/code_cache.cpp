@@ -1,5 +1,6 @@
 #include "kernels/code_cache.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>

@@ -25,7 +25,7 @@ using ops::View;
 using ops::records::Absent;
 using ops::records::Input;
 
-std::array<Dim, 3> image_of(const View& v) { return {v.sizes()[2], v.sizes()[3], v.sizes()[4]}; }
+std::array<Dim, 3> image_sizes(const View& v) { return {v.sizes()[2], v.sizes()[3], v.sizes()[4]}; }
 
 struct Problem {
     Patches windows;
@@ -36,13 +36,13 @@ struct Problem {
     {
         windows = {.n = c.x.sizes()[0],
                    .channels = c.x.sizes()[1],
-                   .in = image_of(c.x),
-                   .out = image_of(c.y),
-                   .kernel = image_of(c.weight),
+                   .in = image_sizes(c.x),
+                   .out = image_sizes(c.y),
+                   .kernel = image_sizes(c.weight),
                    .stride = c.stride,
                    .padding = c.padding,
                    .dilation = c.dilation,
-                   .between = Patches::volume(image_of(c.y))};
+                   .between = Patches::volume(image_sizes(c.y))};
         windows.columns = windows.pitch = pitch();
     }
     Dim taps() const { return ci * Patches::volume(windows.kernel); } // K

@@ -2,9 +2,7 @@
 // values between them stay in registers. One of the two launches moves to the position of the other if no launch
 // between them conflicts with it. Results stay bitwise identical: each step is rounded to its value's dtype
 // (kernels/fused_text.cpp).
-#include <algorithm>
 #include <bit>
-#include <map>
 #include <optional>
 
 #include "plan/pipeline.hpp"

@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <set>
 
 #include <reprise/error.hpp>
@@ -24,7 +23,8 @@ public:
             written_[v] = plan_.values[v].place == Place::external;
         }
         for (at_ = 0; at_ < plan_.launches.size(); ++at_) check(plan_.launches[at_]);
-        // A result may stay unwritten: attention by matrices makes no log-sum-exp, which its gradient does not read then.
+        // A result may stay unwritten: attention by matrix products computes no log-sum-exp, and its gradient then does
+        // not read any.
         for (const ops::View& r : compiled_.results)
             if (!is_value(r.value)) fail("result v", r.value, " is no value");
     }
@@ -34,7 +34,7 @@ private:
     {
         if (!is_segment(l.segment)) fail_launch("lies in no segment that exists");
         if (at_ > 0 && l.epoch < plan_.launches[at_ - 1].epoch) fail_launch("is of an earlier epoch");
-        const bool has_kernel = l.code || !l.constants.empty(); // choose_kernels() gave it one
+        const bool has_kernel = l.code || !l.constants.empty(); // set by choose_kernels()
         if (l.chain && !l.reduces && !has_kernel &&
             l.operands.size() != l.chain->memory_inputs() + l.chain->results.size())
             fail_launch("has ", l.operands.size(), " operands, not those of its chain");

@@ -1,6 +1,5 @@
 #include "plan/verify.hpp"
 
-#include <algorithm>
 #include <map>
 #include <sstream>
 

@@ -6,8 +6,6 @@
 #include <unordered_map>
 
 #include <reprise/ops/creation.hpp>
-#include <reprise/ops/elementwise.hpp>
-#include <reprise/ops/linear_algebra.hpp>
 
 #include "graph/segment.hpp"
 #include "program/program.hpp"

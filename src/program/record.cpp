@@ -4,10 +4,6 @@
 #include <set>
 #include <unordered_map>
 
-#include <reprise/ops/creation.hpp>
-#include <reprise/ops/elementwise.hpp>
-#include <reprise/ops/linear_algebra.hpp>
-
 #include "execution/budget.hpp"
 #include "graph/segment.hpp"
 #include "kernels/code_cache.hpp"

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include <reprise/ops/creation.hpp>
-#include <reprise/ops/elementwise.hpp>
 #include <reprise/program.hpp>
 
 namespace reprise::program {

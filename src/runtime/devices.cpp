@@ -168,9 +168,9 @@ std::uint64_t Device::peak_bytes() const { return context_->device()->counters()
 void Device::set_memory_limit(std::uint64_t bytes) const { context_->device()->set_memory_limit(bytes); }
 void Device::set_calls_in_flight(std::uint32_t max_calls) const
 {
-    if (max_calls == 0 || max_calls > RunAhead::most)
+    if (max_calls == 0 || max_calls > RunAhead::max_calls)
         detail::fail(ErrorKind::argument, "set_calls_in_flight", "(", max_calls,
-                     ") calls in flight: give 1 to ", RunAhead::most, ".");
+                     ") calls in flight: give 1 to ", RunAhead::max_calls, ".");
     context_->set_calls_in_flight(max_calls);
 }
 void Device::set_tensor_float32(bool allowed) const { context_->device()->set_tensor_float32(allowed); }

@@ -131,6 +131,19 @@ TEST_F(CudaDevice, KeepsSeveralCallsApartThatAreInFlight)
     }
 }
 
+TEST_F(CudaDevice, RefusesToWaitForATicketThatWasNotGivenOut)
+{
+    const auto x = device().allocate(64);
+    const std::vector<LaunchDeclaration> launches{full(0)};
+    const auto recording = device().record(launches, {});
+    recording->begin();
+    set_full(*recording, 0, *x, 16, 1, 1);
+    const Ticket ticket = recording->submit();
+    EXPECT_EQ(error_of([&] { device().wait(ticket + 1); }).kind, ErrorKind::argument);
+    EXPECT_FALSE(device().done(ticket + 1));
+    device().wait(ticket);
+}
+
 TEST_F(CudaDevice, TimesLaunches)
 {
     const auto x = device().allocate(64);

@@ -78,7 +78,7 @@ struct Simulated {
 
 TEST(RunAhead, NeverHasMoreInFlightThanItMay)
 {
-    for (std::uint32_t limit = 1; limit <= RunAhead::most; ++limit)
+    for (std::uint32_t limit = 1; limit <= RunAhead::max_calls; ++limit)
         for (const double host : {0.0, 0.01, 0.2})
             for (const double device_ms : {0.01, 1.0, 30.0, 400.0}) {
                 SCOPED_TRACE(testing::Message() << limit << " calls, " << host << ", " << device_ms << " ms");

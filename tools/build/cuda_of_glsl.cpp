@@ -6,7 +6,6 @@
 //       functions of shaders/common/, for kernels that are written in CUDA
 //   cuda_of_glsl row OUT.cu ROW.def KERNEL...
 //       the kernels of a row of include/reprise/elementwise.def: "elementwise_tanh_fwd", "..._d0", "..._plain"
-#include <algorithm>
 #include <exception>
 #include <filesystem>
 #include <fstream>

@@ -12,7 +12,6 @@ public:
     Context(const Context&) = delete;
     Context& operator=(const Context&) = delete;
 
-    CUdevice handle() const noexcept { return device_; }
     CUstream stream() const noexcept { return stream_; }
     void abandon() noexcept { abandoned_ = true; } // leaves its objects to the operating system
     bool abandoned() const noexcept { return abandoned_; }

@@ -1,5 +1,4 @@
 #include "device/cuda/cuda_device.hpp"
-#include "device/cuda/embedded.hpp"
 #include "device/cuda/recording.hpp"
 #include <algorithm>
 #include <cstring>

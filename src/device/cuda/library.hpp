@@ -7,7 +7,6 @@ namespace reprise::device::cuda {
 
 class Library {
 public:
-    Library() = default;
     // Loads the first of the names that the system finds.
     explicit Library(const std::vector<std::string>& names);
 

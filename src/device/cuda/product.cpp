@@ -1,5 +1,4 @@
 #include "device/cuda/product.hpp"
-#include <algorithm>
 #include <utility>
 
 #include "device/kernel_records.hpp"

@@ -1,4 +1,5 @@
 #include "device/cuda/queue.hpp"
+#include <reprise/error.hpp>
 
 namespace reprise::device::cuda {
 
@@ -15,6 +16,7 @@ Ticket Queue::submitted_now()
     CUevent event = nullptr;
     {
         const std::lock_guard lock(marks_mutex_);
+        spare_.reserve(marks_.size() + spare_.size() + 1); // reached() must not allocate
         if (!spare_.empty()) {
             event = spare_.back();
             spare_.pop_back();
@@ -60,6 +62,10 @@ void Queue::reached(Ticket ticket) noexcept
 
 void Queue::wait(Ticket ticket)
 {
+    if (ticket > submitted()) {
+        reprise::detail::fail(ErrorKind::argument, "wait", "Ticket (", ticket,
+                              ") was not given out: the last is (", submitted(), ").");
+    }
     const Context::Current current(context_);
     for (;;) {
         // Waits without holding the lock, so that other threads can submit and query.
@@ -81,38 +87,27 @@ void Queue::wait(Ticket ticket)
 void Queue::retire(Ticket ticket, std::unique_ptr<Retired> object) noexcept
 {
     if (!object) return;
-    {
-        const std::lock_guard lock(retired_mutex_);
-        retired_.emplace_back(ticket, std::move(object));
-    }
+    retired_.push(ticket, std::move(object));
     collect();
 }
 
 void Queue::collect() noexcept
 {
     const Context::Current current(context_);
-    std::vector<std::unique_ptr<Retired>> gone; // destroyed after the lock is released
-    const std::lock_guard lock(retired_mutex_);
-    for (auto at = retired_.begin(); at != retired_.end();) {
-        bool over = context_.health.lost();
+    retired_.collect([this](Ticket ticket) {
         try {
-            over = over || done(at->first);
-        } catch (...) {
-            over = true; // the device was just lost
+            return context_.health.lost() || done(ticket);
+        } catch (...) { // the device was just lost, or the host has no memory for an error
+            return context_.health.lost();
         }
-        if (!over) break;
-        gone.push_back(std::move(at->second));
-        at = retired_.erase(at);
-    }
+    });
 }
 
 void Queue::collect_all() noexcept
 {
     const Context::Current current(context_);
     context_.driver.cuStreamSynchronize(context_.stream());
-    std::deque<std::pair<Ticket, std::unique_ptr<Retired>>> all;
-    const std::lock_guard lock(retired_mutex_);
-    all.swap(retired_);
+    retired_.collect([](Ticket) { return true; });
 }
 
 } // namespace reprise::device::cuda

@@ -45,8 +45,7 @@ private:
     std::mutex marks_mutex_;
     std::deque<Mark> marks_;     // ascending by ticket
     std::vector<CUevent> spare_; // guarded by marks_mutex_
-    std::mutex retired_mutex_;
-    std::deque<std::pair<Ticket, std::unique_ptr<Retired>>> retired_;
+    RetiredList retired_;
 };
 
 } // namespace reprise::device::cuda

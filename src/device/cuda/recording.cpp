@@ -6,8 +6,8 @@ namespace reprise::device::cuda {
 
 namespace {
 
-constexpr std::size_t most_graphs = 32; // per recording
-constexpr std::size_t most_counted = 1024;
+constexpr std::size_t max_graphs = 32; // per recording
+constexpr std::size_t max_counted = 1024;
 // The number of launches that cost the host as much as the capture of a product, and of calls that cost as much as
 // replacing a graph by another: estimates, not measured on a GPU.
 constexpr std::size_t launches_of_capture = 8;
@@ -187,7 +187,7 @@ Graph* CudaRecording::graph_for_call()
             return nullptr;
         }
         Graph& created = make_graph();
-        if (resources_->graphs.size() > most_graphs) drop_graph(0);
+        if (resources_->graphs.size() > max_graphs) drop_graph(0);
         created.update(call_); // the products' addresses are already those of this call
         return &created;
     } catch (const Error& error) {
@@ -210,10 +210,10 @@ Graph* CudaRecording::fitting_graph() // moves it to the end of the list
 // True at the second call with these products, or later if another graph has to be dropped for it.
 bool CudaRecording::deserves_graph()
 {
-    if (calls_without_graph_.size() >= most_counted) calls_without_graph_.clear();
+    if (calls_without_graph_.size() >= max_counted) calls_without_graph_.clear();
     unsigned& calls = calls_without_graph_[hash_of(call_)];
     ++calls;
-    if (calls < (resources_->graphs.size() < most_graphs ? 2 : calls_of_replacement)) return false;
+    if (calls < (resources_->graphs.size() < max_graphs ? 2 : calls_of_replacement)) return false;
     calls = 0;
     return true;
 }

@@ -1,6 +1,5 @@
 #include "device/vulkan/physical_device.hpp"
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <reprise/error.hpp>
 

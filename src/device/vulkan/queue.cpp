@@ -114,60 +114,28 @@ void Queue::wait(Ticket ticket)
 
 void Queue::retire(Ticket ticket, std::unique_ptr<Retired> object) noexcept
 {
-    if (ticket <= completed_.load(std::memory_order_acquire)) {
+    if (!object || ticket <= completed_.load(std::memory_order_acquire)) {
         return; // destroys the object
     }
-    try {
-        const std::lock_guard lock(retired_mutex_);
-        retired_.push_back({ticket, nullptr});
-        retired_.back().object = std::move(object);
-    } catch (...) { // out of host memory for the list
-        collect_all();
-    }
+    retired_.push(ticket, std::move(object));
 }
 
 void Queue::collect() noexcept
 {
-    for (;;) {
-        std::unique_ptr<Retired> finished; // destroyed after the lock, as destructors return to pools
-        const std::lock_guard lock(retired_mutex_);
-        if (retired_.empty() || !reached(retired_.front().ticket)) {
-            return;
-        }
-        finished = std::move(retired_.front().object);
-        retired_.pop_front();
-    }
+    retired_.collect([this](Ticket ticket) { return reached(ticket); });
 }
 
 void Queue::collect_all() noexcept
 {
     // Bypasses the checker: a failure that a test injects must not leave work running.
     await(submitted());
-    std::deque<Entry> finished;
-    const std::lock_guard lock(retired_mutex_);
-    finished.swap(retired_);
-}
-
-std::size_t Queue::retired() const
-{
-    const std::lock_guard lock(retired_mutex_);
-    return retired_.size();
+    retired_.collect([](Ticket) { return true; });
 }
 
 void Queue::bound_retired(std::size_t max_count)
 {
     collect();
-    for (;;) {
-        Ticket surplus = 0;
-        {
-            const std::lock_guard lock(retired_mutex_);
-            if (retired_.size() <= max_count) {
-                return;
-            }
-            for (std::size_t i = 0; i < retired_.size() - max_count; ++i) {
-                surplus = std::max(surplus, retired_[i].ticket);
-            }
-        }
+    while (const Ticket surplus = retired_.ticket_of_surplus(max_count)) {
         wait(surplus);
         collect();
     }

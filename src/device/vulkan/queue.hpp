@@ -4,7 +4,6 @@
 #include "device/retired.hpp"
 #include "device/vulkan/logical_device.hpp"
 #include <atomic>
-#include <deque>
 #include <mutex>
 #include <span>
 
@@ -34,7 +33,7 @@ public:
     // Destroys the retired objects with finished tickets.
     void collect() noexcept;
     void collect_all() noexcept; // waits for all submissions first
-    std::size_t retired() const;
+    std::size_t retired() const { return retired_.size(); }
     // Waits until at most `max_count` retired objects are left.
     void bound_retired(std::size_t max_count);
 
@@ -43,11 +42,6 @@ public:
 private:
     void advance(Ticket) noexcept;
     VkResult await(Ticket) const noexcept; // wait() without the checker
-
-    struct Entry {
-        Ticket ticket;
-        std::unique_ptr<Retired> object;
-    };
 
     LogicalDevice& device_;
     std::function<void()> lock_external_, unlock_external_;
@@ -58,8 +52,7 @@ private:
     std::vector<VkSubmitInfo> batches_; // scratch space of submit()
     std::vector<VkTimelineSemaphoreSubmitInfo> signals_;
     std::vector<Ticket> values_;
-    mutable std::mutex retired_mutex_;
-    std::deque<Entry> retired_;
+    RetiredList retired_;
 };
 
 } // namespace reprise::device::vulkan
