@@ -6,6 +6,7 @@
 #include <mutex>
 #include <thread>
 #include <typeinfo>
+#include <utility>
 
 #include <reprise/device.hpp>
 #include <reprise/eager.hpp>
@@ -100,14 +101,16 @@ std::shared_ptr<Context> context_of(const std::shared_ptr<device::Device>& d)
 {
     wait_before_the_process_ends();
     Open& o = open_devices();
+    std::shared_ptr<Context> replaced; // released after the lock
     std::lock_guard lock(o.mutex);
-    auto& context = o.contexts[d->capabilities().id];
-    if (!context || context->device() != d) {
-        context = std::make_shared<Context>(d);
-        o.opened.push_back(d);
-        close_before_the_driver_ends();
-    }
-    return context;
+    const std::string& id = d->capabilities().id;
+    if (const auto found = o.contexts.find(id); found != o.contexts.end() && found->second->device() == d)
+        return found->second;
+    const auto created = std::make_shared<Context>(d);
+    replaced = std::exchange(o.contexts[id], created);
+    o.opened.push_back(d);
+    close_before_the_driver_ends();
+    return created;
 }
 
 const char* kind_name(device::Kind k)
@@ -219,8 +222,9 @@ Device default_device()
 void set_default_device(const Device& d)
 {
     Open& o = open_devices();
+    std::shared_ptr<Context> context = d.context(); // the former one is released after the lock
     std::lock_guard lock(o.mutex);
-    o.default_context = d.context();
+    context.swap(o.default_context);
 }
 
 void reset_default_device()
@@ -260,9 +264,11 @@ void reset_device(const std::string& name)
                 break;
             }
     device::reset(id);
+    std::shared_ptr<Context> by_default; // both are released after the lock
+    std::map<std::string, std::shared_ptr<Context>>::node_type by_name;
     std::lock_guard lock(o.mutex);
-    if (o.default_context && o.default_context->name() == id) o.default_context = nullptr;
-    o.contexts.erase(id);
+    if (o.default_context && o.default_context->name() == id) by_default.swap(o.default_context);
+    by_name = o.contexts.extract(id);
 }
 
 Stats stats()

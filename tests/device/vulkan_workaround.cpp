@@ -36,7 +36,7 @@ TEST_P(VulkanWorkaround, WritesWhatItAllocates)
 {
     const std::size_t bytes = std::size_t{256} << 20, before = resident_bytes();
     if (before == 0 || capabilities().kind != Kind::cpu) {
-        GTEST_SKIP() << "can not be seen here";
+        GTEST_SKIP() << "cannot be seen here";
     }
     const Buffer buffer(context().device, bytes, MemoryUse::device, "test");
     const bool grown = resident_bytes() > before + bytes / 2;

@@ -93,7 +93,7 @@ public:
         for (const LaunchDeclaration& launch : launches_) {
             if (!launch.kernel.host) {
                 reprise::detail::fail(ErrorKind::unsupported, "record", "The kernel (", launch.kernel.name,
-                                      ") has no host function, so the reference device can not run it.");
+                                      ") has no host function, so the reference device cannot run it.");
             }
         }
     }

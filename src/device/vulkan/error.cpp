@@ -52,7 +52,7 @@ void fail_result(VkResult result, const char* name)
     case VK_ERROR_INITIALIZATION_FAILED:
     case VK_ERROR_INCOMPATIBLE_DRIVER:
         kind = ErrorKind::device;
-        advice = "The driver does not start; another device may (see enumerate()).";
+        advice = "The driver does not start; devices() lists the others.";
         break;
     default: break;
     }

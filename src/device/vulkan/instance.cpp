@@ -21,7 +21,7 @@ void load_vulkan()
     static const VkResult result = volkInitialize();
     if (result != VK_SUCCESS) {
         reprise::detail::fail(ErrorKind::device, "vulkan",
-                              "The Vulkan loader (libvulkan.so.1, vulkan-1.dll) can not "
+                              "The Vulkan loader (libvulkan.so.1, vulkan-1.dll) cannot "
                               "be loaded: install the graphics driver or the loader's package.");
     }
     if (volkGetInstanceVersion() < VK_API_VERSION_1_2) {

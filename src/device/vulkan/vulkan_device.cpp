@@ -122,7 +122,7 @@ std::shared_ptr<Device> open_device(std::size_t number, const DeviceOptions& opt
     }
     if (!list[number].refusals.empty()) {
         reprise::detail::fail(ErrorKind::device, "open", list[number].properties.deviceName,
-                              " can not be used. ", joined(list[number].refusals));
+                              " cannot be used. ", joined(list[number].refusals));
     }
     return std::make_shared<VulkanDevice>(std::move(instance), list[number],
                                           "vulkan:" + std::to_string(number), options);
@@ -133,7 +133,7 @@ FeatureChain required_features(VkInstance instance, VkPhysicalDevice handle)
     const PhysicalDevice physical = inspect(*Instance::adopt(instance), handle);
     if (!physical.refusals.empty()) {
         reprise::detail::fail(ErrorKind::unsupported, "required_features", physical.properties.deviceName,
-                              " can not be used. ", joined(physical.refusals));
+                              " cannot be used. ", joined(physical.refusals));
     }
     return physical.features.enabled();
 }
@@ -146,7 +146,7 @@ std::shared_ptr<Device> open_external(const ExternalVulkan& external, const Devi
     use_queue_family(*instance, physical, external.queue_family);
     if (!physical.refusals.empty() || !physical.features.missing().empty()) {
         reprise::detail::fail(ErrorKind::unsupported, "open", "The VkDevice on ",
-                              physical.properties.deviceName, " can not be used. ", joined(physical.refusals),
+                              physical.properties.deviceName, " cannot be used. ", joined(physical.refusals),
                               " Not enabled: (", joined(physical.features.missing()),
                               "). Ask required_features() first.");
     }
