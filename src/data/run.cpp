@@ -23,7 +23,7 @@ void DataLoader::Run::start(std::size_t workers)
     threads_.reserve(workers);
     try {
         while (threads_.size() < workers) threads_.emplace_back([this] { work(); });
-    } catch (const std::exception& e) { // a thread can not be started, or memory is out
+    } catch (const std::exception& e) { // a thread cannot be started, or memory is out
         if (threads_.empty())
             detail::fail(ErrorKind::unsupported, "DataLoader", "No worker thread can be started: ", e.what());
     } // fewer threads are enough

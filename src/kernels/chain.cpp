@@ -25,8 +25,6 @@ shape::Strides broadcast_strides(const View& v, const Shape& to)
 
 namespace {
 
-const ops::Row& row_of(const graph::Op& op) { return *static_cast<const ops::Row*>(op.row); }
-
 shape::Collapsed collapsed(std::span<const View> inputs, const View& output)
 {
     std::vector<shape::Strides> strides;
@@ -92,7 +90,7 @@ DType dtype_of(const Chain& c, const Source& s)
 
 bool computes_integers(const Chain& c, const Chain::Step& s)
 {
-    if (s.op->part || !row_of(*s.op).takes_integers()) return false;
+    if (s.op->part || !ops::row_of(*s.op).takes_integers()) return false;
     for (const Source& from : s.sources)
         if (const DType t = dtype_of(c, from); t != boolean) return !is_floating(t);
     return !is_floating(s.dtype);
@@ -121,7 +119,7 @@ bool has_kernel(const std::string& name) { return device::embedded_kernel(name) 
 
 std::string part_name(const graph::Op& op)
 {
-    return row_of(op).name + (op.part ? "_d" + std::to_string(op.part - 1) : std::string("_fwd"));
+    return ops::row_of(op).name + (op.part ? "_d" + std::to_string(op.part - 1) : std::string("_fwd"));
 }
 std::string kernel_name(const graph::Op& op) { return "elementwise_" + part_name(op); }
 

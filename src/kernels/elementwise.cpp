@@ -23,8 +23,8 @@ constexpr std::size_t max_slots = ops::max_arity + 2;
 class Builder {
 public:
     Builder(const Chain& c, std::span<const LaunchOperand> operands)
-        : chain_(c), step_(c.steps[0]), row_(*static_cast<const ops::Row*>(step_.op->row)),
-          output_(operands.back()), double_(computes_doubles(c)), long_(computes_longs(c)),
+        : chain_(c), step_(c.steps[0]), row_(ops::row_of(*step_.op)), output_(operands.back()),
+          double_(computes_doubles(c)), long_(computes_longs(c)),
           integer_(!double_ && !long_ && computes_integers(c, step_))
     {
         const int part = step_.op->part;

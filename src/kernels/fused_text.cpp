@@ -37,12 +37,10 @@ std::string dtype_name(DType t) // "DTYPE_F32", as in shaders/common/dtypes.glsl
     return name;
 }
 
-const ops::Row& row_of(const Chain::Step& s) { return *static_cast<const ops::Row*>(s.op->row); }
-
 // Returns the slots among x..., y, dy that the part's formula reads.
 std::vector<int> slots_of(const Chain::Step& s)
 {
-    const ops::Row& row = row_of(s);
+    const ops::Row& row = ops::row_of(*s.op);
     const int part = s.op->part, all = row.arity() + (part ? 2 : 0);
     std::vector<int> slots;
     for (int i = 0; i < all; ++i)
@@ -143,13 +141,13 @@ private:
     // Returns the parameter type of the function for a slot, whose type in the table is 'F', 'N', 'I' or 'B'.
     Kind slot_kind(const Chain::Step& s, int slot, bool integer) const
     {
-        const ops::Row& row = row_of(s);
+        const ops::Row& row = ops::row_of(*s.op);
         const char type = slot < row.arity() ? row.types[static_cast<std::size_t>(slot)] : 'F';
         return kind_of_type(type, integer);
     }
     Kind result_kind(const Chain::Step& s, bool integer) const
     {
-        const char type = s.op->part ? 'F' : row_of(s).types.back();
+        const char type = s.op->part ? 'F' : ops::row_of(*s.op).types.back();
         return kind_of_type(type, integer);
     }
     static Kind kind_of_type(char type, bool integer)
@@ -165,7 +163,7 @@ private:
             const std::string name = function_name(s, integer);
             if (std::find(written.begin(), written.end(), name) != written.end()) continue;
             written.push_back(name);
-            const ops::Row& row = row_of(s);
+            const ops::Row& row = ops::row_of(*s.op);
             static constexpr const char* names[] = {"a", "b", "c"};
             text_ << "#undef K\n#define K(c) " << (integer ? "int" : "float") << "(c)\n"
                   << precise_type_of(result_kind(s, integer)) << ' ' << name << '(';

@@ -24,8 +24,6 @@ namespace reprise {
 namespace ops {
 namespace {
 
-const Row& row_of(const Op& op) { return *static_cast<const Row*>(op.row); }
-
 // Returns the slots that the kernel of this part reads, in the order of the node's inputs: all of x... for the formula,
 // those of x..., y, dy that occur in it for a derivative.
 std::vector<int> slots_of(const Op& op)

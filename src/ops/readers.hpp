@@ -7,6 +7,8 @@
 #include <span>
 #include <string_view>
 
+#include "graph/op.hpp"
+
 namespace reprise::ops {
 
 inline constexpr int max_arity = 3;
@@ -31,6 +33,9 @@ template <class Real> struct BasicRow {
 };
 using Row = BasicRow<double>;
 using NativeRow = BasicRow<float>;
+
+// Returns the row of an elementwise op.
+inline const Row& row_of(const graph::Op& op) { return *static_cast<const Row*>(op.row); }
 
 // All rows in the order of the table.
 std::span<const Row> reference_rows() noexcept;
