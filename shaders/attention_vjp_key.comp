@@ -22,6 +22,24 @@ MEMBER(RowStrides, q_strides) MEMBER(RowStrides, dy_strides) MEMBER(Strides, k_s
 MEMBER(RowStrides, dk_strides) MEMBER(RowStrides, dv_strides)
 END_RECORD
 
+// Returns whether the weights of four queries, for the counters' k-th key, are dropped.
+bvec4 dropped_queries(Dropout d, uvec4 counter, uint k)
+{
+    return bvec4(dropped_key(d, counter.x, k), dropped_key(d, counter.y, k), dropped_key(d, counter.z, k),
+                 dropped_key(d, counter.w, k));
+}
+
+// Returns the weights of a key for four queries; 0 after the last query and, if CAUSAL, before the key.
+vec4 weights(vec4 score, vec4 lse, uvec4 query, uint queries, uint key)
+{
+    precise vec4 behind = score - lse;
+    vec4 p = exponential(behind);
+    p = mix(vec4(0.0), p, lessThan(query, uvec4(queries)));
+    if (CAUSAL != 0u)
+        p = mix(vec4(0.0), p, greaterThanEqual(query, uvec4(key)));
+    return p;
+}
+
 void main()
 {
     const float scale = record.scale, kept_scale = record.kept_scale;
@@ -34,25 +52,23 @@ void main()
     const uint queries = sizes.queries, keys = sizes.keys, heads = sizes.heads, key_heads = sizes.key_heads,
                features = sizes.features, value_features = sizes.value_features, all_heads = sizes.all_heads;
     const uvec4 mask_stride = UVEC4(record.mask_strides);
-    const uint threshold = uint(record.threshold), seed_low = uint(record.random.seed_low),
-               seed_high = uint(record.random.seed_high), ordinal_low = uint(record.random.ordinal_low),
-               ordinal_high = uint(record.random.ordinal_high);
+    const Dropout dropout = dropout_of(record.threshold, record.random);
     const uvec3 q_stride = UVEC3(record.q_strides), dy_stride = UVEC3(record.dy_strides);
     const uvec4 k_stride = UVEC4(record.k_strides), v_stride = UVEC4(record.v_strides);
     const uvec3 to_k_stride = UVEC3(record.dk_strides), to_v_stride = UVEC3(record.dv_strides);
 
-    const uint tiles = (keys + 63u) / 64u, group = flat_group(), head_of_all = quotient(group, tiles);
-    const uint first = (group - head_of_all * tiles) * 64u, s = first + gl_LocalInvocationID.x;
+    const Place place = place_of_lane(keys);
+    const uint head_of_all = place.head_of_all, s = place.row;
     if (head_of_all >= all_heads || s >= keys)
         return;
     const uint b = quotient(head_of_all, key_heads), g = head_of_all - b * key_heads;
     const uint sharing = quotient(heads, key_heads), fours = (keys + 3u) / 4u;
-    const uint from = CAUSAL != 0u ? first : 0u; // the first query that attends to the first key of this workgroup
+    // The first query that attends to the first key of this workgroup.
+    const uint from = CAUSAL != 0u ? place.first : 0u;
 
     vec4 k[ROOM_E4], v[ROOM_F4];
     precise vec4 dk[ROOM_E4], dv[ROOM_F4];
-    const uint k_at = b * k_stride.x + g * k_stride.y + s * k_stride.z;
-    const uint v_at = b * v_stride.x + g * v_stride.y + s * v_stride.z;
+    const uint k_at = row_at(b, g, s, k_stride), v_at = row_at(b, g, s, v_stride);
     for (uint d = 0u; d < E4; ++d) {
         k[d] = own4(from_k, k_at, k_stride.w, 4u * d, features);
         dk[d] = vec4(0.0);
@@ -64,84 +80,31 @@ void main()
 
     for (uint i = 0u; i < sharing; ++i) {
         const uint h = g * sharing + i, query_head = b * heads + h;
-        const uint q_at = b * q_stride.x + h * q_stride.y, dy_at = b * dy_stride.x + h * dy_stride.y;
+        const uint q_at = row_at(b, h, 0u, q_stride), dy_at = row_at(b, h, 0u, dy_stride);
         const uint mask_at = b * mask_stride.x + h * mask_stride.y + s * mask_stride.w;
         for (uint t = from; t < queries; t += 4u) {
-            const uvec4 place = uvec4(t, t + 1u, t + 2u, t + 3u), row = min(place, uvec4(queries - 1u));
+            const uvec4 query = uvec4(t, t + 1u, t + 2u, t + 3u), row = min(query, uvec4(queries - 1u));
             const uvec4 q_row = q_at + row * q_stride.z, dy_row = dy_at + row * dy_stride.z;
             const uvec4 number = query_head * queries + row;
-            precise vec4 a0 = vec4(0.0), a1 = vec4(0.0), a2 = vec4(0.0), a3 = vec4(0.0);
-            for (uint d = 0u; d < E4; ++d) {
-                const vec4 q0 = ROW(from_q, q_row.x + d), q1 = ROW(from_q, q_row.y + d);
-                const vec4 q2 = ROW(from_q, q_row.z + d), q3 = ROW(from_q, q_row.w + d);
-                a0 += k[d] * q0;
-                a1 += k[d] * q1;
-                a2 += k[d] * q2;
-                a3 += k[d] * q3;
-            }
-            precise vec4 score = vec4(lanes(a0), lanes(a1), lanes(a2), lanes(a3)) * scale;
-            if (MASK != 0u) {
-                const uvec4 at = mask_at + row * mask_stride.z;
-                score = vec4(masked(score.x, mask, at.x), masked(score.y, mask, at.y),
-                             masked(score.z, mask, at.z), masked(score.w, mask, at.w));
-            }
-            precise vec4 behind =
-                score - vec4(lses.v[number.x], lses.v[number.y], lses.v[number.z], lses.v[number.w]);
-            precise vec4 p = exponential(behind);
-            p = mix(vec4(0.0), p, lessThan(place, uvec4(queries)));
-            if (CAUSAL != 0u)
-                p = mix(vec4(0.0), p, greaterThanEqual(place, uvec4(s)));
+            Four products = zeros();
+            for (uint d = 0u; d < E4; ++d) add_products(products, k[d], load_rows(from_q, q_row + d));
+            const vec4 score = scores(products, scale, mask, mask_at, row, mask_stride.z);
+            const vec4 p = weights(score, load4(lses, number), query, queries, s);
 
-            a0 = vec4(0.0);
-            a1 = vec4(0.0);
-            a2 = vec4(0.0);
-            a3 = vec4(0.0);
-            for (uint f = 0u; f < F4; ++f) {
-                const vec4 g0 = ROW(from_dy, dy_row.x + f), g1 = ROW(from_dy, dy_row.y + f);
-                const vec4 g2 = ROW(from_dy, dy_row.z + f), g3 = ROW(from_dy, dy_row.w + f);
-                a0 += v[f] * g0;
-                a1 += v[f] * g1;
-                a2 += v[f] * g2;
-                a3 += v[f] * g3;
-            }
-            precise vec4 dp = vec4(lanes(a0), lanes(a1), lanes(a2), lanes(a3)), kept = p;
+            products = zeros();
+            for (uint f = 0u; f < F4; ++f) add_products(products, v[f], load_rows(from_dy, dy_row + f));
+            vec4 dp = totals(products), kept = p;
             if (DROPOUT != 0u) {
-                const uvec4 words = number * fours + s / 4u;
-                const uint lane = s & 3u;
-                bvec4 dropped;
-#define DRAW(c)                                                                                              \
-    {                                                                                                        \
-        const rp_words w = rp_random(words.c, ordinal_low, ordinal_high, seed_low, seed_high);               \
-        const uint word = lane == 0u ? w.x : lane == 1u ? w.y : lane == 2u ? w.z : w.w;                      \
-        dropped.c = rp_dropped(word, threshold);                                                             \
-    }
-                DRAW(x)
-                DRAW(y)
-                DRAW(z)
-                DRAW(w)
-                dp *= kept_scale;
-                kept *= kept_scale;
-                dp = mix(dp, vec4(0.0), dropped);
-                kept = mix(kept, vec4(0.0), dropped);
+                const bvec4 dropped = dropped_queries(dropout, number * fours + s / 4u, s & 3u);
+                dp = after_dropout(dp, kept_scale, dropped);
+                kept = after_dropout(kept, kept_scale, dropped);
             }
-            precise vec4 ds =
-                p * (dp - vec4(shares.v[number.x], shares.v[number.y], shares.v[number.z], shares.v[number.w]));
-            for (uint d = 0u; d < E4; ++d) {
-                const vec4 q0 = ROW(from_q, q_row.x + d), q1 = ROW(from_q, q_row.y + d);
-                const vec4 q2 = ROW(from_q, q_row.z + d), q3 = ROW(from_q, q_row.w + d);
-                precise vec4 four = (ds.x * q0 + ds.y * q1) + (ds.z * q2 + ds.w * q3);
-                dk[d] += four;
-            }
-            for (uint f = 0u; f < F4; ++f) {
-                const vec4 g0 = ROW(from_dy, dy_row.x + f), g1 = ROW(from_dy, dy_row.y + f);
-                const vec4 g2 = ROW(from_dy, dy_row.z + f), g3 = ROW(from_dy, dy_row.w + f);
-                precise vec4 four = (kept.x * g0 + kept.y * g1) + (kept.z * g2 + kept.w * g3);
-                dv[f] += four;
-            }
+            precise vec4 ds = p * (dp - load4(shares, number));
+            for (uint d = 0u; d < E4; ++d) dk[d] += weighted_sum(ds, load_rows(from_q, q_row + d));
+            for (uint f = 0u; f < F4; ++f) dv[f] += weighted_sum(kept, load_rows(from_dy, dy_row + f));
         }
     }
-    const uint to_k_at = b * to_k_stride.x + g * to_k_stride.y + s * to_k_stride.z;
-    const uint to_v_at = b * to_v_stride.x + g * to_v_stride.y + s * to_v_stride.z;
+    const uint to_k_at = row_at(b, g, s, to_k_stride), to_v_at = row_at(b, g, s, to_v_stride);
     for (uint d = 0u; d < E4; ++d) {
         precise vec4 result = dk[d] * scale;
         put4(to_k, to_k_at, 4u * d, features, result);

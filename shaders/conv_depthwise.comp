@@ -48,100 +48,136 @@ ivec3 place_of(inout uint at, ivec3 size)
 }
 bool inside(int at, int size) { return uint(at) < uint(size); }
 
+// Sizes as depth, height and width.
+struct Geometry {
+    ivec3 in_size, out_size, kernel, stride, padding, dilation;
+};
+Geometry read_geometry()
+{
+    return Geometry(THREE(record.windows.in_size), THREE(record.windows.out_size),
+                    THREE(record.windows.kernel), THREE(record.windows.stride),
+                    THREE(record.windows.padding), THREE(record.windows.dilation));
+}
+
+#if defined(OF_INPUT)
+// Adds to `sum` the products of one window's taps, in order, and those elements of its plane of dy for which
+// the tap lies at position `at` of the padded input.
+float add_taps(float sum, Floats dy, int dy_at, Floats weight, int weight_at, ivec3 at, Geometry g)
+{
+    precise float total = sum;
+    for (int kz = 0; kz < g.kernel[0]; ++kz) {
+        const int z = at[0] - kz * g.dilation[0], oz = int(quotient(uint(max(z, 0)), uint(g.stride[0])));
+        if (oz * g.stride[0] != z || oz >= g.out_size[0]) continue;
+        for (int ky = 0; ky < g.kernel[1]; ++ky) {
+            const int y = at[1] - ky * g.dilation[1], oy = int(quotient(uint(max(y, 0)), uint(g.stride[1])));
+            if (oy * g.stride[1] != y || oy >= g.out_size[1]) continue;
+            for (int kx = 0; kx < g.kernel[2]; ++kx) {
+                const int x = at[2] - kx * g.dilation[2];
+                const int ox =
+                    g.stride[2] == 1 ? max(x, 0) : int(quotient(uint(max(x, 0)), uint(g.stride[2])));
+                if (ox * g.stride[2] == x && ox < g.out_size[2])
+                    total += dy.v[dy_at + (oz * g.out_size[1] + oy) * g.out_size[2] + ox] *
+                             weight.v[weight_at + (kz * g.kernel[1] + ky) * g.kernel[2] + kx];
+            }
+        }
+    }
+    return total;
+}
+
 void main()
 {
     const uint N = record.images, C = record.channels, M = record.multiplier;
-    const ivec3 in_size = THREE(record.windows.in_size), out_size = THREE(record.windows.out_size),
-                kernel = THREE(record.windows.kernel), stride = THREE(record.windows.stride),
-                padding = THREE(record.windows.padding), dilation = THREE(record.windows.dilation);
-    const int taps = volume(kernel), image = volume(in_size), out_image = volume(out_size);
-    uint element = flat_group() * 64u + gl_LocalInvocationID.x;
-    const uint to_at = element;
-#if defined(OF_INPUT)
-    Floats from = Floats(record.dy.address), by = Floats(record.weight.address);
+    const Geometry g = read_geometry();
+    Floats dy = Floats(record.dy.address), weight = Floats(record.weight.address);
+    Floats dx = Floats(record.dx.address);
+    const int taps = volume(g.kernel), image = volume(g.in_size), out_image = volume(g.out_size);
+    const uint invocation = flat_group() * 64u + gl_LocalInvocationID.x;
+    if (invocation >= N * C * uint(image)) return;
+    uint plane = invocation;
+    const ivec3 at = place_of(plane, g.in_size) + g.padding;
+    const uint channel = plane - quotient(plane, C) * C;
+    float sum = 0.0;
+    for (uint m = 0u; m < M; ++m)
+        sum = add_taps(sum, dy, int(plane * M + m) * out_image, weight, int(channel * M + m) * taps, at, g);
+    dx.v[invocation] = sum;
+}
 #elif defined(OF_WEIGHT)
-    Floats from = Floats(record.x.address), by = Floats(record.dy.address);
-#else
-    Floats from = Floats(record.x.address), by = Floats(record.weight.address);
-#endif
-    precise float sum = 0.0;
+// Moves to the next position in row-major order; after the last one at[0] is size[0].
+void advance(inout ivec3 at, ivec3 size)
+{
+    ++at[2];
+    if (at[2] == size[2]) {
+        at[2] = 0;
+        ++at[1];
+    }
+    if (at[1] == size[1]) {
+        at[1] = 0;
+        ++at[0];
+    }
+}
 
-#ifdef OF_WEIGHT
+void main()
+{
+    const uint N = record.images, C = record.channels, M = record.multiplier;
+    const Geometry g = read_geometry();
     const uint parts = record.parts, share = record.share, channels = C * M;
-    Floats to = Floats(record.sums.address);
-    if (element >= parts * channels * uint(taps)) return;
-    const ivec3 tap = place_of(element, kernel);
-    const uint part = quotient(element, channels), channel = element - part * channels;
+    Floats x = Floats(record.x.address), dy = Floats(record.dy.address), sums = Floats(record.sums.address);
+    const int taps = volume(g.kernel), image = volume(g.in_size), out_image = volume(g.out_size);
+    const uint invocation = flat_group() * 64u + gl_LocalInvocationID.x;
+    if (invocation >= parts * channels * uint(taps)) return;
+    uint row = invocation; // of [parts][C M]
+    const ivec3 first = place_of(row, g.kernel) * g.dilation - g.padding;
+    const uint part = quotient(row, channels), channel = row - part * channels;
     const uint end = min((part + 1u) * share, N * uint(out_image));
     uint column = part * share, n = column;
-    ivec3 at = place_of(n, out_size);
+    ivec3 at = place_of(n, g.out_size);
     int x_at = int(n * C + quotient(channel, M)) * image;
     int dy_at = int(n * channels + channel) * out_image + int(column - n * uint(out_image));
-    const ivec3 first = tap * dilation - padding;
+    precise float sum = 0.0;
     while (column < end) {
-        const ivec3 place = at * stride + first;
-        if (inside(place[0], in_size[0]) && inside(place[1], in_size[1]) && inside(place[2], in_size[2]))
-            sum += by.v[dy_at] * from.v[x_at + (place[0] * in_size[1] + place[1]) * in_size[2] + place[2]];
+        const ivec3 place = at * g.stride + first, size = g.in_size;
+        if (inside(place[0], size[0]) && inside(place[1], size[1]) && inside(place[2], size[2]))
+            sum += dy.v[dy_at] * x.v[x_at + (place[0] * size[1] + place[1]) * size[2] + place[2]];
         ++column;
         ++dy_at;
-        ++at[2];
-        if (at[2] == out_size[2]) {
-            at[2] = 0;
-            ++at[1];
-        }
-        if (at[1] == out_size[1]) {
-            at[1] = 0;
-            ++at[0];
-        }
-        if (at[0] == out_size[0]) {
+        advance(at, g.out_size);
+        if (at[0] == g.out_size[0]) {
             at[0] = 0;
             x_at += int(C) * image;
             dy_at += int(channels - 1u) * out_image;
         }
     }
-#elif defined(OF_INPUT)
-    Floats to = Floats(record.dx.address);
-    if (element >= N * C * uint(image)) return;
-    const ivec3 at = place_of(element, in_size) + padding;
-    const uint channel = element - quotient(element, C) * C;
-    for (uint m = 0u; m < M; ++m) {
-        const int dy_at = int(element * M + m) * out_image, weight_at = int(channel * M + m) * taps;
-        for (int kz = 0; kz < kernel[0]; ++kz) {
-            const int z = at[0] - kz * dilation[0], oz = int(quotient(uint(max(z, 0)), uint(stride[0])));
-            if (oz * stride[0] != z || oz >= out_size[0]) continue;
-            for (int ky = 0; ky < kernel[1]; ++ky) {
-                const int y = at[1] - ky * dilation[1], oy = int(quotient(uint(max(y, 0)), uint(stride[1])));
-                if (oy * stride[1] != y || oy >= out_size[1]) continue;
-                for (int kx = 0; kx < kernel[2]; ++kx) {
-                    const int x = at[2] - kx * dilation[2];
-                    const int ox = stride[2] == 1 ? max(x, 0) : int(quotient(uint(max(x, 0)), uint(stride[2])));
-                    if (ox * stride[2] == x && ox < out_size[2])
-                        sum += from.v[dy_at + (oz * out_size[1] + oy) * out_size[2] + ox] *
-                               by.v[weight_at + (kz * kernel[1] + ky) * kernel[2] + kx];
-                }
-            }
-        }
-    }
+    sums.v[invocation] = sum;
+}
 #else
+void main()
+{
+    const uint N = record.images, C = record.channels, M = record.multiplier;
+    const Geometry g = read_geometry();
+    Floats from = Floats(record.x.address), weight = Floats(record.weight.address);
     Floats bias = Floats(record.bias.address), to = Floats(record.y.address);
-    if (element >= N * C * M * uint(out_image)) return;
-    const ivec3 first = place_of(element, out_size) * stride - padding;
-    const uint channel = element - quotient(element, C * M) * C * M;
-    const int x_at = int(quotient(element, M)) * image;
+    const int taps = volume(g.kernel), image = volume(g.in_size), out_image = volume(g.out_size);
+    const uint invocation = flat_group() * 64u + gl_LocalInvocationID.x;
+    if (invocation >= N * C * M * uint(out_image)) return;
+    uint plane = invocation;
+    const ivec3 first = place_of(plane, g.out_size) * g.stride - g.padding;
+    const uint channel = plane - quotient(plane, C * M) * C * M;
+    const int x_at = int(quotient(plane, M)) * image;
     int weight_at = int(channel) * taps;
-    for (int kz = 0; kz < kernel[0]; ++kz) {
-        const int z = first[0] + kz * dilation[0];
-        for (int ky = 0; ky < kernel[1]; ++ky) {
-            const int y = first[1] + ky * dilation[1], row = x_at + (z * in_size[1] + y) * in_size[2];
-            const bool present = inside(z, in_size[0]) && inside(y, in_size[1]);
-            for (int kx = 0; kx < kernel[2]; ++kx) {
-                const int x = first[2] + kx * dilation[2];
-                if (present && inside(x, in_size[2])) sum += from.v[row + x] * by.v[weight_at];
+    precise float sum = 0.0;
+    for (int kz = 0; kz < g.kernel[0]; ++kz) {
+        const int z = first[0] + kz * g.dilation[0];
+        for (int ky = 0; ky < g.kernel[1]; ++ky) {
+            const int y = first[1] + ky * g.dilation[1], row = x_at + (z * g.in_size[1] + y) * g.in_size[2];
+            const bool present = inside(z, g.in_size[0]) && inside(y, g.in_size[1]);
+            for (int kx = 0; kx < g.kernel[2]; ++kx) {
+                const int x = first[2] + kx * g.dilation[2];
+                if (present && inside(x, g.in_size[2])) sum += from.v[row + x] * weight.v[weight_at];
                 ++weight_at;
             }
         }
     }
     if (BIAS != 0u) sum += bias.v[channel];
-#endif
-    to.v[to_at] = sum;
+    to.v[invocation] = sum;
 }
+#endif

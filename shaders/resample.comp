@@ -45,6 +45,7 @@ const uint WINDOW = 0, ADAPTIVE = 1, NEAREST = 2, NEAREST_EXACT = 3, LINEAR = 4,
 const bool AVERAGES = HOW <= ADAPTIVE, INTERPOLATES = HOW >= NEAREST && HOW <= CUBIC_CORNERS;
 const bool CORNERS = HOW == LINEAR_CORNERS || HOW == CUBIC_CORNERS;
 const bool CUBICS = HOW == CUBIC || HOW == CUBIC_CORNERS;
+const bool VOLUMES = DIMS == 3u, PLANAR = DIMS >= 2u;
 const bool CENTRES = HOW == NEAREST_EXACT || HOW == LINEAR || HOW == CUBIC;
 
 struct Axis {
@@ -239,7 +240,7 @@ REAL weight_of(Axis a, int c, int at)
     return TRANSPOSED == 1u ? weight(a, at, c) : weight(a, c, at);
 }
 
-// Returns the number of elements of which output o is the average.
+// Returns the number of elements along one dimension of which output o is the average.
 int divisor(Axis a, int o, bool counts_padding)
 {
     if (HOW == ADAPTIVE) return part(o, a.n, a.m).count;
@@ -247,90 +248,97 @@ int divisor(Axis a, int o, bool counts_padding)
     return counts_padding ? end - start : min(end, a.n) - max(start, 0);
 }
 
-void main()
+// One dimension of an element of the result: its coordinate c, and its terms along the dimension.
+struct Line {
+    Axis axis;
+    int c;
+    Range others;
+    int limit; // number of calls of other()
+};
+// Returns a line of a dimension; one that does not exist has a single term.
+Line line_of(Axis a, int c, bool exists)
 {
-    const int planes = record.planes;
-    const ivec3 n = ivec3(record.n_z, record.n_y, record.n_x), m = ivec3(record.m_z, record.m_y, record.m_x);
-    const ivec3 before = ivec3(record.before_z, record.before_y, record.before_x);
-    const ivec3 given = ivec3(record.scale_z, record.scale_y, record.scale_x);
-    const bool counts_padding = record.counts_padding != 0;
-    const REAL whole = record.divisor;
-    Reals from = Reals(record.x.address), to = Reals(record.y.address);
-    const uint invocation = flat_group() * 64u + gl_LocalInvocationID.x;
-    const ivec3 size = TRANSPOSED == 1u ? n : m, extent = TRANSPOSED == 1u ? m : n;
-    const uint elements = uint(planes * size.x * size.y * size.z);
+    Line line = Line(a, c, Range(0, 1), 1);
+    if (exists) {
+        line.others = others(a, c);
+        line.limit = limit(a, line.others);
+    }
+    return line;
+}
+int other(Line line, int t) { return other(line.axis, line.others, line.c, t); }
+REAL weight_of(Line line, int at) { return weight_of(line.axis, line.c, at); }
+
+// How averages are divided.
+struct Divisors {
+    REAL given; // 0: the number of elements of each window
+    bool counts_padding;
+};
+int count_along(Line line, int o, Divisors d) { return divisor(line.axis, o, d.counts_padding); }
+// Returns the number of elements of which output (z, y, x) is the average.
+int count_of(Line Z, Line Y, Line X, int z, int y, int x, Divisors d)
+{
+    const int count_z = VOLUMES ? count_along(Z, z, d) : 1, count_y = PLANAR ? count_along(Y, y, d) : 1;
+    return count_z * count_y * count_along(X, x, d);
+}
+REAL average(REAL sum, int count, Divisors d)
+{
+    const REAL by = d.given != 0.0 ? d.given : REAL(count);
+    precise REAL result = sum / by;
+    return result;
+}
+
 #ifdef PARTS
-    if (elements == 0u || invocation >= elements * uint(record.lists[1])) return;
-    const uint part = quotient(invocation, elements), element = invocation - part * elements;
-#else
-    if (invocation >= elements) return;
-    const uint element = invocation;
-#endif
-    const bool volumes = DIMS == 3u, planar = DIMS >= 2u;
-    const Axis Z = Axis(n.x, m.x, KERNEL_Z, STRIDE_Z, before.x, scale_of(n.x, m.x, given.x));
-    const Axis Y = Axis(n.y, m.y, KERNEL_Y, STRIDE_Y, before.y, scale_of(n.y, m.y, given.y));
-    const Axis X = Axis(n.z, m.z, KERNEL_X, STRIDE_X, before.z, scale_of(n.z, m.z, given.z));
-    const uint line = quotient(element, uint(size.z));
-    const uint slice = planar ? quotient(line, uint(size.y)) : line;
-    const uint plane = volumes ? quotient(slice, uint(size.x)) : slice;
-    const int x = int(element) - int(line) * size.z, y = int(line) - int(slice) * size.y,
-              z = int(slice) - int(plane) * size.x;
-    Range in_z = Range(0, 1), in_y = Range(0, 1);
-    if (volumes) in_z = others(Z, z);
-    if (planar) in_y = others(Y, y);
-    const Range in_x = others(X, x);
-    const int limit_z = volumes ? limit(Z, in_z) : 1, limit_y = planar ? limit(Y, in_y) : 1,
-              limit_x = limit(X, in_x);
+// Returns the sum of `share` terms, from `first` on, of an element of a plane.
+// `extent` is the operand's size.
+REAL sum_of(Reals from, uint plane, ivec3 extent, Line Z, Line Y, Line X, Divisors d, uint first, uint share)
+{
+    const uint row_terms = uint(X.limit), slice_terms = uint(Y.limit) * row_terms;
+    const uint end = min(first + share, uint(Z.limit) * slice_terms);
     precise REAL sum = 0.0;
-#ifdef PARTS
-    const uint row_terms = uint(limit_x), slice_terms = uint(limit_y) * row_terms,
-               terms = uint(limit_z) * slice_terms, share = uint(record.lists[0]);
-    for (uint t = part * share; t < min((part + 1u) * share, terms); ++t) {
+    for (uint t = first; t < end; ++t) {
         const uint k = quotient(t, slice_terms), of_slice = t - k * slice_terms;
         const uint j = quotient(of_slice, row_terms), i = of_slice - j * row_terms;
-        const int at_z = volumes ? other(Z, in_z, z, int(k)) : 0, at_y = planar ? other(Y, in_y, y, int(j)) : 0,
-                  at_x = other(X, in_x, x, int(i));
-        if ((at_x | at_y | at_z) < 0) continue;
-        const uint row = ((plane * uint(extent.x) + uint(at_z)) * uint(extent.y) + uint(at_y)) * uint(extent.z);
-        precise REAL value = from.v[row + uint(at_x)];
-        if (AVERAGES && TRANSPOSED == 1u) {
-            const int count = (volumes ? divisor(Z, at_z, counts_padding) : 1) *
-                              (planar ? divisor(Y, at_y, counts_padding) : 1) * divisor(X, at_x, counts_padding);
-            const REAL by = whole != 0.0 ? whole : REAL(max(count, 1));
-            value = value / by;
-        }
+        const int z = VOLUMES ? other(Z, int(k)) : 0, y = PLANAR ? other(Y, int(j)) : 0, x = other(X, int(i));
+        if ((x | y | z) < 0) continue;
+        const uint row = ((plane * uint(extent.x) + uint(z)) * uint(extent.y) + uint(y)) * uint(extent.z);
+        precise REAL value = from.v[row + uint(x)];
+        if (AVERAGES && TRANSPOSED == 1u) value = average(value, max(count_of(Z, Y, X, z, y, x, d), 1), d);
         if (!AVERAGES) {
-            if (planar) value = weight_of(Y, y, at_y) * value;
-            if (volumes) value = weight_of(Z, z, at_z) * value;
-            value = weight_of(X, x, at_x) * value;
+            if (PLANAR) value = weight_of(Y, y) * value;
+            if (VOLUMES) value = weight_of(Z, z) * value;
+            value = weight_of(X, x) * value;
         }
         sum = sum + value;
     }
+    return sum;
+}
 #else
-    for (int k = 0; k < limit_z; ++k) {
-        const int at_z = volumes ? other(Z, in_z, z, k) : 0;
-        const REAL weight_z = volumes ? weight_of(Z, z, at_z) : 1.0;
-        const int count_z = volumes && AVERAGES && TRANSPOSED == 1u ? divisor(Z, at_z, counts_padding) : 1;
+// Returns the sum of all terms of an element of a plane: sums of lines, then of slices, then of the volume.
+// `extent` is the operand's size.
+REAL sum_of(Reals from, uint plane, ivec3 extent, Line Z, Line Y, Line X, Divisors d)
+{
+    precise REAL sum = 0.0;
+    for (int k = 0; k < Z.limit; ++k) {
+        const int z = VOLUMES ? other(Z, k) : 0;
+        const REAL weight_z = VOLUMES ? weight_of(Z, z) : 1.0;
+        const int count_z = VOLUMES && AVERAGES && TRANSPOSED == 1u ? count_along(Z, z, d) : 1;
         precise REAL slice_sum = 0.0;
-        for (int j = 0; j < limit_y; ++j) {
-            const int at_y = planar ? other(Y, in_y, y, j) : 0;
-            const REAL weight_y = planar ? weight_of(Y, y, at_y) : 1.0;
-            const int count_y = planar && AVERAGES && TRANSPOSED == 1u ? divisor(Y, at_y, counts_padding) : 1;
-            const uint row = ((plane * uint(extent.x) + uint(max(at_z, 0))) * uint(extent.y) +
-                              uint(max(at_y, 0))) * uint(extent.z);
+        for (int j = 0; j < Y.limit; ++j) {
+            const int y = PLANAR ? other(Y, j) : 0;
+            const REAL weight_y = PLANAR ? weight_of(Y, y) : 1.0;
+            const int count_y = PLANAR && AVERAGES && TRANSPOSED == 1u ? count_along(Y, y, d) : 1;
+            const uint slice = (plane * uint(extent.x) + uint(max(z, 0))) * uint(extent.y);
+            const uint row = (slice + uint(max(y, 0))) * uint(extent.z);
             precise REAL line_sum = 0.0;
-            for (int i = 0; i < limit_x; ++i) {
-                const int at_x = other(X, in_x, x, i);
-                const REAL weight_x = weight_of(X, x, at_x);
-                bool inside = (at_x | at_y | at_z) >= 0;
+            for (int i = 0; i < X.limit; ++i) {
+                const int x = other(X, i);
+                const REAL weight_x = weight_of(X, x);
+                bool inside = (x | y | z) >= 0;
                 if (TRANSPOSED == 1u && INTERPOLATES) // outputs of weight 0 do not read this input
                     inside = inside && weight_x != 0.0 && weight_y != 0.0 && weight_z != 0.0;
-                precise REAL value = inside ? from.v[row + uint(at_x)] : 0.0;
-                if (AVERAGES && TRANSPOSED == 1u) {
-                    const int count = count_z * count_y * divisor(X, at_x, counts_padding);
-                    const REAL by = whole != 0.0 ? whole : REAL(max(count, 1));
-                    value = value / by;
-                }
+                precise REAL value = inside ? from.v[row + uint(x)] : 0.0;
+                if (AVERAGES && TRANSPOSED == 1u)
+                    value = average(value, max(count_z * count_y * count_along(X, x, d), 1), d);
                 precise REAL weighted = AVERAGES ? value : weight_x * value;
                 line_sum = line_sum + weighted;
             }
@@ -340,13 +348,43 @@ void main()
         precise REAL weighted = AVERAGES ? slice_sum : weight_z * slice_sum;
         sum = sum + weighted;
     }
+    return sum;
+}
 #endif
-    if (AVERAGES && TRANSPOSED == 0u) {
-        const int count_z = volumes ? divisor(Z, z, counts_padding) : 1,
-                  count_y = planar ? divisor(Y, y, counts_padding) : 1;
-        const int count = count_z * count_y * divisor(X, x, counts_padding);
-        const REAL by = whole != 0.0 ? whole : REAL(count);
-        sum = sum / by;
-    }
+
+void main()
+{
+    const int planes = record.planes;
+    const ivec3 n = ivec3(record.n_z, record.n_y, record.n_x), m = ivec3(record.m_z, record.m_y, record.m_x);
+    const ivec3 before = ivec3(record.before_z, record.before_y, record.before_x);
+    const ivec3 given = ivec3(record.scale_z, record.scale_y, record.scale_x);
+    const Divisors divisors = Divisors(record.divisor, record.counts_padding != 0);
+    Reals from = Reals(record.x.address), to = Reals(record.y.address);
+    const uint invocation = flat_group() * 64u + gl_LocalInvocationID.x;
+    const ivec3 size = TRANSPOSED == 1u ? n : m, extent = TRANSPOSED == 1u ? m : n;
+    const uint elements = uint(planes * size.x * size.y * size.z);
+#ifdef PARTS
+    if (elements == 0u || invocation >= elements * uint(record.lists[1])) return;
+    const uint part = quotient(invocation, elements), element = invocation - part * elements;
+    const uint share = uint(record.lists[0]);
+#else
+    if (invocation >= elements) return;
+    const uint element = invocation;
+#endif
+    const uint line = quotient(element, uint(size.z));
+    const uint slice = PLANAR ? quotient(line, uint(size.y)) : line;
+    const uint plane = VOLUMES ? quotient(slice, uint(size.x)) : slice;
+    const int x = int(element) - int(line) * size.z, y = int(line) - int(slice) * size.y,
+              z = int(slice) - int(plane) * size.x;
+    const Axis z_axis = Axis(n.x, m.x, KERNEL_Z, STRIDE_Z, before.x, scale_of(n.x, m.x, given.x));
+    const Axis y_axis = Axis(n.y, m.y, KERNEL_Y, STRIDE_Y, before.y, scale_of(n.y, m.y, given.y));
+    const Axis x_axis = Axis(n.z, m.z, KERNEL_X, STRIDE_X, before.z, scale_of(n.z, m.z, given.z));
+    const Line Z = line_of(z_axis, z, VOLUMES), Y = line_of(y_axis, y, PLANAR), X = line_of(x_axis, x, true);
+#ifdef PARTS
+    precise REAL sum = sum_of(from, plane, extent, Z, Y, X, divisors, part * share, share);
+#else
+    precise REAL sum = sum_of(from, plane, extent, Z, Y, X, divisors);
+#endif
+    if (AVERAGES && TRANSPOSED == 0u) sum = average(sum, count_of(Z, Y, X, z, y, x, divisors), divisors);
     to.v[invocation] = sum;
 }

@@ -80,14 +80,38 @@ uint key_of(uint bits)
 }
 #endif
 
+// The position of an element of [outer, n, inner].
+struct Position {
+    uint o, e, k;
+};
+Position position_of(uint element, uint n, uint inner)
+{
+    const uint row = quotient(element, inner), o = quotient(row, n);
+    return Position(o, row - o * n, element - row * inner);
+}
+
+#if defined(MERGE)
+// Returns how many of `count` sorted keys, which start at `from`, precede `key`; equal ones do if `earlier`.
+uint count_preceding(Keys keys, uint from, uint count, KEY key, bool earlier)
+{
+    uint low = 0u, high = count;
+    while (low < high) {
+        const uint middle = (low + high) >> 1;
+        const KEY other = keys.v[from + middle];
+        const bool before = precedes(other, key) || (other == key && earlier);
+        low = before ? middle + 1u : low;
+        high = before ? high : middle;
+    }
+    return low;
+}
+
 void main()
 {
-    const uint invocation = flat_group() * 64u + gl_LocalInvocationID.x;
-#if defined(MERGE)
     const uint lines = uint(record.lines), n = uint(record.n), width = uint(record.width);
     const uint runs = uint(record.runs), most = uint(record.most), most_after = uint(record.most_after);
     Keys keys = Keys(record.keys.address), keys_after = Keys(record.keys_after.address);
     Words indices = Words(record.indices.address), indices_after = Words(record.indices_after.address);
+    const uint invocation = flat_group() * 64u + gl_LocalInvocationID.x;
     if (invocation >= lines * runs * most)
         return;
     const uint line_run = quotient(invocation, most), e = invocation - line_run * most;
@@ -99,51 +123,65 @@ void main()
     const uint first = run & ~3u;
     uint place = e;
     for (uint r = first; r < min(first + 4u, runs); ++r) {
-        if (r != run) {
-            const uint from = line * n + r * width;
-            uint low = 0u, high = min(most, n - r * width);
-            while (low < high) {
-                const uint middle = (low + high) >> 1;
-                const KEY other = keys.v[from + middle];
-                const bool before = precedes(other, key) || (other == key && r < run);
-                low = before ? middle + 1u : low;
-                high = before ? high : middle;
-            }
-            place += low;
-        }
+        if (r != run)
+            place += count_preceding(keys, line * n + r * width, min(most, n - r * width), key, r < run);
     }
     if (place < most_after) {
         const uint to = line * n + first * width + place;
         keys_after.v[to] = key;
         indices_after.v[to] = indices.v[at];
     }
-#elif defined(FINISH) || defined(PUT)
+}
+#elif defined(FINISH)
+void main()
+{
     const uint outer = uint(record.outer), n = uint(record.n), inner = uint(record.inner);
     const uint count = uint(record.count);
-#ifdef FINISH
     Keys from = Keys(record.x.address);
     const bool odd = record.odd != 0;
     const uvec2 even_indices = record.even_indices.address, odd_indices = record.odd_indices.address;
     Keys values = Keys(record.values.address);
     Words indices = Words(record.indices.address);
-#else
+    const uint invocation = flat_group() * 64u + gl_LocalInvocationID.x;
+    if (invocation >= outer * count * inner)
+        return;
+    const Position p = position_of(invocation, count, inner);
+    Words sorted = Words(odd ? odd_indices : even_indices);
+    const uint index = sorted.v[(p.o * inner + p.k) * n + p.e];
+    indices.v[invocation] = index;
+    values.v[invocation] = from.v[(p.o * n + index) * inner + p.k];
+}
+#elif defined(PUT)
+void main()
+{
+    const uint outer = uint(record.outer), n = uint(record.n), inner = uint(record.inner);
+    const uint count = uint(record.count);
     Keys from = Keys(record.dy.address);
     Words indices = Words(record.indices.address);
     Keys to = Keys(record.dx.address);
-#endif
+    const uint invocation = flat_group() * 64u + gl_LocalInvocationID.x;
     if (invocation >= outer * count * inner)
         return;
-    const uint row = quotient(invocation, inner), k = invocation - row * inner;
-    const uint o = quotient(row, count), e = row - o * count;
-#ifdef FINISH
-    Words sorted = Words(odd ? odd_indices : even_indices);
-    const uint index = sorted.v[(o * inner + k) * n + e];
-    indices.v[invocation] = index;
-    values.v[invocation] = from.v[(o * n + index) * inner + k];
+    const Position p = position_of(invocation, count, inner);
+    to.v[(p.o * n + indices.v[invocation]) * inner + p.k] = from.v[invocation];
+}
 #else
-    to.v[(o * n + indices.v[invocation]) * inner + k] = from.v[invocation];
-#endif
-#else
+// Returns how many elements first to end - 1 of the line of element `p` precede it, in a stable order.
+uint count_preceding(Keys x, Position p, KEY key, uint first, uint end, uint n, uint inner)
+{
+    const uint e = p.e; // a local, as glslang compiles && to a branch if it reads a member
+    uint count = 0u;
+    uint at = (p.o * n + first) * inner + p.k;
+    for (uint other = first; other < end; ++other) {
+        const KEY of_other = key_of(x.v[at]);
+        count += precedes(of_other, key) || (of_other == key && other < e) ? 1u : 0u;
+        at += inner;
+    }
+    return count;
+}
+
+void main()
+{
     const uint outer = uint(record.outer), n = uint(record.n), inner = uint(record.inner);
 #ifdef BLOCKS
     const uint most = uint(record.most);
@@ -153,32 +191,26 @@ void main()
     Keys x = Keys(record.x.address), values = Keys(record.values.address);
 #endif
     Words indices = Words(record.indices.address);
+    const uint invocation = flat_group() * 64u + gl_LocalInvocationID.x;
     if (invocation >= outer * n * inner)
         return;
-    const uint row = quotient(invocation, inner), k = invocation - row * inner;
-    const uint o = quotient(row, n), e = row - o * n;
+    const Position p = position_of(invocation, n, inner);
 #ifdef BLOCKS
-    const uint first = e & ~63u, end = min(first + 64u, n);
+    const uint first = p.e & ~63u, end = min(first + 64u, n);
 #else
     const uint first = 0u, end = n;
 #endif
     const KEY key = key_of(x.v[invocation]);
-    uint place = 0u;
-    uint at = (o * n + first) * inner + k;
-    for (uint other = first; other < end; ++other) {
-        const KEY of_other = key_of(x.v[at]);
-        place += precedes(of_other, key) || (of_other == key && other < e) ? 1u : 0u;
-        at += inner;
-    }
+    const uint place = count_preceding(x, p, key, first, end, n, inner);
     if (place < most) {
 #ifdef BLOCKS
-        const uint to = (o * inner + k) * n + first + place;
+        const uint to = (p.o * inner + p.k) * n + first + place;
         values.v[to] = key;
 #else
-        const uint to = (o * most + place) * inner + k;
+        const uint to = (p.o * most + place) * inner + p.k;
         values.v[to] = x.v[invocation];
 #endif
-        indices.v[to] = e;
+        indices.v[to] = p.e;
     }
-#endif
 }
+#endif

@@ -81,20 +81,67 @@ layout(constant_id = 1) const uint REDUCED = 0;
 layout(constant_id = 2) const uint OUTPUTS_ADJACENT = 0; // neighbouring invocations: 1: outputs, 0: partials
 layout(constant_id = 3) const uint RAGGED = 1;           // n may not be a multiple of 8 (ROWS: 32)
 
+// The kept or the reduced dimensions.
+struct Dims {
+    uint size[MAX_RANK];
+    int stride[MAX_RANK];
+};
+// Reads the sizes, and then the strides, of `rank` dimensions from the record's ints.
+Dims read_dims(uint from, uint rank)
+{
+    Dims dims;
+    for (uint d = 0u; d < rank; ++d) {
+        dims.size[d] = uint(record.n[from + d]);
+        dims.stride[d] = record.n[from + rank + d];
+    }
+    return dims;
+}
+
+// Returns the offset of the first element of an output.
+uint origin_of(uint output_index, Dims kept)
+{
+    uint origin = 0u;
+    uint c[MAX_RANK];
+    if (KEPT > 0u) {
+        coordinates(output_index, KEPT, kept.size, c);
+        origin = offset(KEPT, c, kept.stride);
+    }
+    return origin;
+}
+
+#ifdef ROWS
+const uint STEP = 4u; // elements per step of a walk
+#else
+const uint STEP = 1u;
+#endif
+
 // A position in the reduced dimensions.
 struct Walk {
     uint at;
     uint c[MAX_RANK];
 };
-void advance(inout Walk w, uint size[MAX_RANK], int stride[MAX_RANK])
+// Returns the position of an element of the output whose elements start at `origin`.
+Walk walk_from(uint origin, uint element, Dims reduced)
+{
+    Walk w;
+    w.at = origin;
+    if (REDUCED == 1u) {
+        w.at += (element / STEP) * uint(reduced.stride[0]);
+    } else if (REDUCED > 1u) {
+        coordinates(element / STEP, REDUCED, reduced.size, w.c);
+        w.at += offset(REDUCED, w.c, reduced.stride);
+    }
+    return w;
+}
+void advance(inout Walk w, Dims reduced)
 {
     const uint inner = max(REDUCED, 1u) - 1u;
-    w.at += uint(stride[inner]);
+    w.at += uint(reduced.stride[inner]);
     if (REDUCED > 1u) {
         ++w.c[inner];
         for (uint d = inner; d > 0u; --d) {
-            const bool over = w.c[d] == size[d];
-            w.at += over ? uint(stride[d - 1u]) - size[d] * uint(stride[d]) : 0u;
+            const bool over = w.c[d] == reduced.size[d];
+            w.at += over ? uint(reduced.stride[d - 1u]) - reduced.size[d] * uint(reduced.stride[d]) : 0u;
             w.c[d] = over ? 0u : w.c[d];
             w.c[d - 1u] += over ? 1u : 0u;
         }
@@ -112,126 +159,91 @@ void advance(inout Walk w, uint size[MAX_RANK], int stride[MAX_RANK])
 #else
 #define LOAD(at) Elements(x.address).v[at]
 #endif
-
-void main()
-{
-    const uint n = uint(record.n[0]), outputs = uint(record.n[1]), partials = uint(record.n[2]);
-    const Operand x = record.operand[0], result = record.operand[OPERANDS - 1];
-#ifdef CHAIN
-    start_chain();
-#endif
-    uint kept_size[MAX_RANK], size[MAX_RANK];
-    int kept_stride[MAX_RANK], stride[MAX_RANK];
-    for (uint d = 0u; d < KEPT; ++d) {
-        kept_size[d] = uint(record.n[3u + d]);
-        kept_stride[d] = record.n[3u + KEPT + d];
-    }
-    for (uint d = 0u; d < REDUCED; ++d) {
-        size[d] = uint(record.n[3u + 2u * KEPT + d]);
-        stride[d] = record.n[3u + 2u * KEPT + REDUCED + d];
-    }
-    const uint invocation = flat_group() * gl_WorkGroupSize.x + gl_LocalInvocationID.x;
-    if (invocation >= outputs * partials)
-        return;
-    const uint major = quotient(invocation, OUTPUTS_ADJACENT != 0u ? outputs : partials);
-    const uint minor = invocation - major * (OUTPUTS_ADJACENT != 0u ? outputs : partials);
-    const uint o = OUTPUTS_ADJACENT != 0u ? minor : major;
-    const uint first_block = OUTPUTS_ADJACENT != 0u ? major : minor;
-
-    uint origin = 0u;
-    uint c[MAX_RANK];
-    if (KEPT > 0u) {
-        coordinates(o, KEPT, kept_size, c);
-        origin = offset(KEPT, c, kept_stride);
-    }
-
-#ifdef ROWS
-    const uint STEP = 4u; // elements per step of a walk
-#else
-    const uint STEP = 1u;
-#endif
-    VALUE total = VALUE(n == 0u ? EMPTY : IDENTITY);
-    for (uint first = first_block * BLOCK; first < n; first += partials * BLOCK) {
-        uint left = min(BLOCK, n - first);
-        Walk w;
-        w.at = origin;
-        if (REDUCED == 1u) {
-            w.at += (first / STEP) * uint(stride[0]);
-        } else if (REDUCED > 1u) {
-            coordinates(first / STEP, REDUCED, size, w.c);
-            w.at += offset(REDUCED, w.c, stride);
-        }
 #define LOAD_NEXT(i)               \
     const VALUE t##i = LOAD(w.at); \
-    advance(w, size, stride);
-#ifdef ROWS
-        VALUE a0 = VALUE(IDENTITY), a1 = a0; // accumulators 0 to 3 and 4 to 7
+    advance(w, reduced);
+
+// Adds a block of `left` elements, from w on, to `total`.
+#if defined(ROWS)
+VALUE add_block(VALUE total, Operand x, Walk w, uint left, Dims reduced)
+{
+    VALUE a0 = VALUE(IDENTITY), a1 = a0; // accumulators 0 to 3 and 4 to 7
 #ifdef CHAIN // the same order with less code
-        while (left >= 8u) {
-            LOAD_NEXT(0)
-            LOAD_NEXT(1)
-            a0 = combine(a0, t0);
-            a1 = combine(a1, t1);
-            left -= 8u;
-        }
+    while (left >= 8u) {
+        LOAD_NEXT(0)
+        LOAD_NEXT(1)
+        a0 = combine(a0, t0);
+        a1 = combine(a1, t1);
+        left -= 8u;
+    }
 #endif
-        while (left >= 32u) {
-            EACH_8(LOAD_NEXT)
-            a0 = combine(a0, t0);
-            a1 = combine(a1, t1);
-            a0 = combine(a0, t2);
-            a1 = combine(a1, t3);
-            a0 = combine(a0, t4);
-            a1 = combine(a1, t5);
-            a0 = combine(a0, t6);
-            a1 = combine(a1, t7);
-            left -= 32u;
-        }
-        if (RAGGED != 0u) {
+    while (left >= 32u) {
+        EACH_8(LOAD_NEXT)
+        a0 = combine(a0, t0);
+        a1 = combine(a1, t1);
+        a0 = combine(a0, t2);
+        a1 = combine(a1, t3);
+        a0 = combine(a0, t4);
+        a1 = combine(a1, t5);
+        a0 = combine(a0, t6);
+        a1 = combine(a1, t7);
+        left -= 32u;
+    }
+    if (RAGGED != 0u) {
 #define INSIDE(t, i) VALUE(left > i ? t.x : IDENTITY, left > i + 1u ? t.y : IDENTITY, \
                            left > i + 2u ? t.z : IDENTITY, left > i + 3u ? t.w : IDENTITY)
-            while (left > 0u) {
-                const VALUE t0 = LOAD(w.at);
-                if (left > 4u)
-                    advance(w, size, stride);
-                const VALUE t1 = LOAD(w.at);
-                advance(w, size, stride);
-                a0 = combine(a0, INSIDE(t0, 0u));
-                a1 = combine(a1, INSIDE(t1, 4u));
-                left -= min(left, 8u);
-            }
-        }
-        const VALUE a = combine(a0, a1);
-        total.x = combine(total.x, combine(combine(a.x, a.y), combine(a.z, a.w)));
-#elif defined(LONG) // any order gives the same integer; SwiftShader takes a minute to compile eight accumulators of them
         while (left > 0u) {
-            total = combine(total, LOAD(w.at));
-            advance(w, size, stride);
-            --left;
+            const VALUE t0 = LOAD(w.at);
+            if (left > 4u)
+                advance(w, reduced);
+            const VALUE t1 = LOAD(w.at);
+            advance(w, reduced);
+            a0 = combine(a0, INSIDE(t0, 0u));
+            a1 = combine(a1, INSIDE(t1, 4u));
+            left -= min(left, 8u);
         }
+    }
+    const VALUE a = combine(a0, a1);
+    total.x = combine(total.x, combine(combine(a.x, a.y), combine(a.z, a.w)));
+    return total;
+}
+#elif defined(LONG)
+// Any order gives the same integer; SwiftShader takes a minute to compile eight accumulators of them.
+VALUE add_block(VALUE total, Operand x, Walk w, uint left, Dims reduced)
+{
+    while (left > 0u) {
+        total = combine(total, LOAD(w.at));
+        advance(w, reduced);
+        --left;
+    }
+    return total;
+}
 #else
+VALUE add_block(VALUE total, Operand x, Walk w, uint left, Dims reduced)
+{
 #define CLEAR(i) VALUE a##i = VALUE(IDENTITY);
 #define COMBINE(i) a##i = combine(a##i, t##i);
-        EACH_8(CLEAR)
-        while (left >= 8u) {
-            EACH_8(LOAD_NEXT)
-            EACH_8(COMBINE)
-            left -= 8u;
-        }
-        if (RAGGED != 0u) {
+    EACH_8(CLEAR)
+    while (left >= 8u) {
+        EACH_8(LOAD_NEXT)
+        EACH_8(COMBINE)
+        left -= 8u;
+    }
+    if (RAGGED != 0u) {
 #define COMBINE_LAST(i)                        \
     if (left > i) {                            \
         a##i = combine(a##i, LOAD(w.at));      \
-        advance(w, size, stride);              \
+        advance(w, reduced);                   \
     }
-            EACH_8(COMBINE_LAST)
-        }
-        const VALUE b0 = combine(a0, a4), b1 = combine(a1, a5), b2 = combine(a2, a6), b3 = combine(a3, a7);
-        total = combine(total, combine(combine(b0, b1), combine(b2, b3)));
+        EACH_8(COMBINE_LAST)
+    }
+    const VALUE b0 = combine(a0, a4), b1 = combine(a1, a5), b2 = combine(a2, a6), b3 = combine(a3, a7);
+    return combine(total, combine(combine(b0, b1), combine(b2, b3)));
+}
 #endif
-    }
 
-    const uint place = first_block * outputs + o;
+void store(Operand result, uint place, VALUE total)
+{
 #ifdef ROWS
     Elements(result.address).v[place] = total.x;
 #elif defined(COLUMNS) && defined(TEXELS)
@@ -241,6 +253,31 @@ void main()
 #else
     Elements(result.address).v[place] = total;
 #endif
+}
+
+void main()
+{
+    const uint n = uint(record.n[0]), outputs = uint(record.n[1]), partials = uint(record.n[2]);
+    const Operand x = record.operand[0], result = record.operand[OPERANDS - 1];
+#ifdef CHAIN
+    start_chain();
+#endif
+    const Dims kept = read_dims(3u, KEPT), reduced = read_dims(3u + 2u * KEPT, REDUCED);
+    const uint invocation = flat_group() * gl_WorkGroupSize.x + gl_LocalInvocationID.x;
+    if (invocation >= outputs * partials)
+        return;
+    const uint major = quotient(invocation, OUTPUTS_ADJACENT != 0u ? outputs : partials);
+    const uint minor = invocation - major * (OUTPUTS_ADJACENT != 0u ? outputs : partials);
+    const uint o = OUTPUTS_ADJACENT != 0u ? minor : major;
+    const uint first_block = OUTPUTS_ADJACENT != 0u ? major : minor;
+
+    const uint origin = origin_of(o, kept);
+    VALUE total = VALUE(n == 0u ? EMPTY : IDENTITY);
+    for (uint first = first_block * BLOCK; first < n; first += partials * BLOCK) {
+        const Walk w = walk_from(origin, first, reduced);
+        total = add_block(total, x, w, min(BLOCK, n - first), reduced);
+    }
+    store(result, first_block * outputs + o, total);
 }
 
 #endif
