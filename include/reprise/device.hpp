@@ -85,6 +85,8 @@ struct DeviceDescription {
     std::uint32_t subgroup_size = 0;       // invocations of a subgroup (a warp)
     std::vector<std::string> capabilities; // "texel slab", "f16", ...
     std::string refused;                   // why the device cannot be used; empty where it can
+    // Sentences: results that its driver is known to compute wrongly.  Some are only found when the device is opened.
+    std::vector<std::string> warnings;
 };
 // Returns all devices of the machine, including those that cannot be used.
 std::vector<DeviceDescription> devices();

@@ -134,6 +134,7 @@ struct Capabilities {
     bool texel_view = false;        // the texel view covers the whole slab
     bool prefer_texels = false;     // measured to be faster (lavapipe)
     bool flushes_subnormals = false;
+    std::vector<std::string> warnings;    // sentences: results that its driver is known to compute wrongly
     std::uint32_t compute_capability = 0; // CUDA's, times ten: 90; on other devices 0
     // The library that computes products in place of gemm_address and gemm_half: "cuBLASLt 13.0.2"; empty: none.
     std::string product_library;

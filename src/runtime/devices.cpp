@@ -143,6 +143,15 @@ std::vector<std::string> capability_names(const device::Capabilities& c)
     return out;
 }
 
+// Returns what is known of an open device, else of one that is not open.
+std::vector<std::string> warnings_of(const device::Capabilities& listed)
+{
+    Open& o = open_devices();
+    std::lock_guard lock(o.mutex);
+    const auto found = o.contexts.find(listed.id);
+    return found == o.contexts.end() ? listed.warnings : found->second->device()->capabilities().warnings;
+}
+
 } // namespace
 
 Device::Device(const std::string& name) : context_(context_of(device::open(name))) {}
@@ -191,7 +200,8 @@ std::vector<DeviceDescription> devices()
                        .memory_bytes = c.memory_bytes,
                        .subgroup_size = inspected ? c.subgroup_size : 0,
                        .capabilities = inspected ? capability_names(c) : std::vector<std::string>{},
-                       .refused = l.refused});
+                       .refused = l.refused,
+                       .warnings = warnings_of(c)});
     }
     return out;
 }

@@ -25,6 +25,9 @@ inline const std::vector<std::uint32_t> texel_add = {
 inline const std::vector<std::uint32_t> window_add = {
 #include "device_shaders/window_add.inc"
 };
+inline const std::vector<std::uint32_t> wrong_select = {
+#include "device_shaders/wrong_select.inc"
+};
 } // namespace code
 
 inline void register_all(Device& device)

@@ -1,7 +1,9 @@
 // Each row of workarounds.cpp whose reason can be seen from here is seen to hold, and not to hold elsewhere.
+#include "device/vulkan/probe.hpp"
 #include "device/vulkan/workarounds.hpp"
 #include "vulkan_fixture.hpp"
 #include <cstring>
+#include <gmock/gmock.h>
 
 namespace reprise::device::vulkan {
 namespace {
@@ -30,6 +32,16 @@ TEST_P(VulkanWorkaround, FlushesSubnormals)
     if (capabilities().kind == Kind::cpu) {
         EXPECT_EQ(out, capabilities().flushes_subnormals ? 0.0f : subnormal);
     }
+}
+
+TEST_P(VulkanWorkaround, AWrongSelectIsFoundWhereDriversAreKnownToHaveIt)
+{
+    const PhysicalDevice& physical = context().device.physical();
+    const std::vector<std::string> found = probe(*device_, physical), listed = capabilities().warnings;
+    EXPECT_THAT(listed, testing::IsSupersetOf(found)) << "what was found when the device was opened";
+    device_->register_kernel("probe_select", code::wrong_select);
+    EXPECT_EQ(probe(*device_, physical).size(),
+              has_quirk(physical, Quirk::miscompiles_signed_selects) ? 1U : 0U);
 }
 
 TEST_P(VulkanWorkaround, WritesWhatItAllocates)

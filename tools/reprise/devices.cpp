@@ -23,6 +23,21 @@ std::string default_name()
     }
 }
 
+// Opens every device that can be used, as some faults are only found then.
+std::vector<reprise::DeviceDescription> opened_devices()
+{
+    std::vector<reprise::Device> open;
+    for (const reprise::DeviceDescription& d : reprise::devices()) {
+        if (!d.refused.empty()) continue;
+        try {
+            open.emplace_back(d.name);
+        } catch (const reprise::Error& error) {
+            std::cerr << error.what() << "\n";
+        }
+    }
+    return reprise::devices();
+}
+
 } // namespace
 
 void add_devices(CLI::App& app)
@@ -32,7 +47,7 @@ void add_devices(CLI::App& app)
     const auto json = std::make_shared<bool>(false);
     devices->add_flag("--json", *json, "As JSON");
     devices->callback([json] {
-        const auto found = reprise::devices();
+        const auto found = opened_devices();
         std::cout << (*json ? devices_json(found, default_name()) : devices_text(found, default_name()));
     });
 }

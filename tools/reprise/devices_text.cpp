@@ -52,6 +52,7 @@ std::string devices_text(const std::vector<reprise::DeviceDescription>& devices,
         if (d.memory_bytes > 0) add_line(out, "memory", memory_text(d.memory_bytes));
         if (d.subgroup_size > 0) add_line(out, "subgroup size", std::to_string(d.subgroup_size));
         add_line(out, "capabilities", joined(d.capabilities));
+        for (const std::string& warning : d.warnings) add_line(out, "warning", warning);
     }
     return out;
 }
@@ -70,6 +71,7 @@ std::string devices_json(const std::vector<reprise::DeviceDescription>& devices,
                         {"memory_bytes", d.memory_bytes},
                         {"subgroup_size", d.subgroup_size},
                         {"capabilities", d.capabilities},
+                        {"warnings", d.warnings},
                         {"refused", d.refused.empty() ? Json(nullptr) : Json(d.refused)}});
     return list.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

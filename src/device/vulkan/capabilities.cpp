@@ -44,6 +44,11 @@ Capabilities capabilities_of(const PhysicalDevice& d, const std::string& id)
     c.prefer_texels = has_quirk(d, Quirk::texel_loads_are_wide);
     c.flushes_subnormals = has_quirk(d, Quirk::flushes_subnormals);
     c.shader_class = shader_class_of(d);
+    if (!d.v12.shaderSignedZeroInfNanPreserveFloat32) {
+        c.warnings.push_back(
+            "It lacks shaderSignedZeroInfNanPreserveFloat32: its compiler may lose the sign of zeros, "
+            "infinities and NaN.");
+    }
     return c;
 }
 

@@ -150,6 +150,18 @@ std::uint64_t PhysicalDevice::heap_bytes() const
     return largest;
 }
 
+std::vector<std::uint32_t> widths_without_preserve_mode(const PhysicalDevice& d)
+{
+    std::vector<std::uint32_t> widths;
+    if (!d.v12.shaderSignedZeroInfNanPreserveFloat32) {
+        widths.push_back(32);
+    }
+    if (!d.v12.shaderSignedZeroInfNanPreserveFloat64) {
+        widths.push_back(64);
+    }
+    return widths;
+}
+
 void use_queue_family(const Instance& instance, PhysicalDevice& d, std::uint32_t family)
 {
     const std::vector<VkQueueFamilyProperties> families = queue_families(instance, d.handle);

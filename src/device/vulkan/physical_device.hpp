@@ -2,6 +2,7 @@
 #pragma once
 #include "device/vulkan/instance.hpp"
 #include <string>
+#include <vector>
 
 namespace reprise::device::vulkan {
 
@@ -54,6 +55,9 @@ struct PhysicalDevice {
     }
     std::uint64_t heap_bytes() const; // of the largest device-local heap
 };
+
+// Returns the widths of floats, 32 or 64 bits, for which the device lacks the execution mode SignedZeroInfNanPreserve.
+std::vector<std::uint32_t> widths_without_preserve_mode(const PhysicalDevice&);
 
 // Throws Error(argument) if the queue family does not support compute.
 void use_queue_family(const Instance&, PhysicalDevice&, std::uint32_t family);

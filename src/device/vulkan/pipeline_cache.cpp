@@ -134,6 +134,12 @@ void PipelineCache::register_kernel(const std::string& name, std::vector<std::ui
 
 VkShaderModule PipelineCache::make_module(const std::string& name, std::span<const std::uint32_t> words)
 {
+    const std::vector<std::uint32_t> unsupported = widths_without_preserve_mode(device_.physical());
+    const std::vector<std::uint32_t> changed =
+        unsupported.empty() ? std::vector<std::uint32_t>{} : without_preserve_mode(words, unsupported);
+    if (!changed.empty()) {
+        words = changed;
+    }
     const VkShaderModuleCreateInfo info{.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
                                         .codeSize = words.size_bytes(),
                                         .pCode = words.data()};

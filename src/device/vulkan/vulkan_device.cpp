@@ -1,5 +1,6 @@
 #include "device/vulkan/vulkan_device.hpp"
 #include "device/vulkan/one_shot.hpp"
+#include "device/vulkan/probe.hpp"
 #include "device/vulkan/recording.hpp"
 #include <reprise/error.hpp>
 
@@ -101,6 +102,18 @@ std::unique_ptr<Recording> VulkanDevice::record(std::span<const LaunchDeclaratio
     return std::make_unique<VulkanRecording>(shared_context(), launches, options);
 }
 
+namespace {
+
+std::shared_ptr<Device> probed(std::shared_ptr<VulkanDevice> device, const PhysicalDevice& physical)
+{
+    for (std::string& warning : probe(*device, physical)) {
+        device->warn(std::move(warning));
+    }
+    return device;
+}
+
+} // namespace
+
 std::vector<Listed> find_devices()
 {
     const std::shared_ptr<Instance> instance = Instance::make({});
@@ -124,8 +137,9 @@ std::shared_ptr<Device> open_device(std::size_t number, const DeviceOptions& opt
         reprise::detail::fail(ErrorKind::device, "open", list[number].properties.deviceName,
                               " cannot be used. ", joined(list[number].refusals));
     }
-    return std::make_shared<VulkanDevice>(std::move(instance), list[number],
-                                          "vulkan:" + std::to_string(number), options);
+    return probed(std::make_shared<VulkanDevice>(std::move(instance), list[number],
+                                                 "vulkan:" + std::to_string(number), options),
+                  list[number]);
 }
 
 FeatureChain required_features(VkInstance instance, VkPhysicalDevice handle)
@@ -150,8 +164,9 @@ std::shared_ptr<Device> open_external(const ExternalVulkan& external, const Devi
                               " Not enabled: (", joined(physical.features.missing()),
                               "). Ask required_features() first.");
     }
-    return std::make_shared<VulkanDevice>(std::move(instance), physical, "vulkan:external", options,
-                                          &external);
+    return probed(
+        std::make_shared<VulkanDevice>(std::move(instance), physical, "vulkan:external", options, &external),
+        physical);
 }
 
 } // namespace reprise::device::vulkan

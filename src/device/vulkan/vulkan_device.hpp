@@ -28,7 +28,8 @@ public:
     void close() override { context_.close(); }
     void abandon() noexcept override { context_.abandon(); }
 
-    Context& context() noexcept { return context_; } // for tests
+    Context& context() noexcept { return context_; }                                           // for tests
+    void warn(std::string sentence) { capabilities_.warnings.push_back(std::move(sentence)); } // when opened
 
 private:
     Health& health() const override { return context_.device.health; }

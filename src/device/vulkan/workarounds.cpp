@@ -22,6 +22,12 @@ constexpr Workaround rows[] = {
      "Kernels that read through the texel view are preferred.",
      "A load by address is a loop over lanes, a fetch from an RGBA32F texel buffer is one wide load.",
      llvmpipe_source},
+    {VK_DRIVER_ID_MESA_LLVMPIPE, Quirk::miscompiles_signed_selects,
+     "The math library chooses between numbers before it gives them a sign; a probe warns when the device is "
+     "opened.",
+     "Lavapipe 25.0 to 26.2 on CPUs with AVX-512 computes `c ? copysign(y, x) : x` as `c ? x & ~y : x`. The "
+     "environment variable GALLIUM_OVERRIDE_CPU_CAPS=avx prevents it.",
+     llvmpipe_source},
     {VK_DRIVER_ID_GOOGLE_SWIFTSHADER, Quirk::flushes_subnormals, "Tests flush subnormals on the host, too.",
      "Its threads run with flush-to-zero set, though no execution mode requires it.", swiftshader_threads},
     {VK_DRIVER_ID_GOOGLE_SWIFTSHADER, Quirk::writes_what_it_allocates,

@@ -1,0 +1,68 @@
+// The check of kernels' SPIR-V, on the library's own kernels and on ones that were spoilt.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "device/embedded_kernels.hpp"
+#include "device/spirv_check.hpp"
+
+namespace reprise::device {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using Words = std::vector<std::uint32_t>;
+
+Words words_of(const char* kernel) { return unpack(*embedded_kernel(kernel)->code); }
+
+// Returns the number of instructions that begin with these words after the first one, which has opcode and length.
+std::size_t count(const Words& words, std::uint32_t opcode, std::size_t index, std::uint32_t value)
+{
+    std::size_t found = 0;
+    const auto begins = spirv_instructions(words);
+    for (std::size_t i = 0; i + 1 < begins.size(); ++i)
+        found += (words[begins[i]] & 0xFFFFu) == opcode && begins[i] + index < begins[i + 1] &&
+                 words[begins[i] + index] == value;
+    return found;
+}
+std::size_t capabilities(const Words& words) { return count(words, 17, 1, 4466); }
+std::size_t modes(const Words& words) { return count(words, 16, 2, 4461); }
+
+TEST(SpirvCheck, KernelsPreserveSignedZerosInfinitiesAndNaN)
+{
+    for (const char* kernel : {"gemm_tile", "elementwise_tanh_fwd", "elementwise_tanh_fwd_f64", "flip"}) {
+        const Words words = words_of(kernel);
+        EXPECT_THAT(spirv_faults(kernel, words), IsEmpty());
+        EXPECT_EQ(capabilities(words), 1u) << kernel;
+    }
+    EXPECT_EQ(modes(words_of("gemm_tile")), 1u);
+    EXPECT_EQ(modes(words_of("elementwise_tanh_fwd_f64")), 2u);
+}
+
+TEST(SpirvCheck, AModuleWithoutTheModeIsAFault)
+{
+    const std::uint32_t all[] = {32, 64}, longer[] = {64};
+    const Words without = without_preserve_mode(words_of("gemm_tile"), all);
+    EXPECT_EQ(modes(without), 0u);
+    EXPECT_EQ(capabilities(without), 0u);
+    EXPECT_THAT(spirv_faults("gemm_tile", without),
+                ElementsAre(HasSubstr("SignedZeroInfNanPreserve for 32 bits")));
+
+    const Words both = words_of("elementwise_tanh_fwd_f64"), half = without_preserve_mode(both, longer);
+    EXPECT_EQ(modes(half), 1u);
+    EXPECT_EQ(capabilities(half), 1u) << "the mode for 32 bits needs it";
+    EXPECT_EQ(half.size() + 4, both.size());
+    EXPECT_THAT(spirv_faults("tanh", half), ElementsAre(HasSubstr("SignedZeroInfNanPreserve for 64 bits")));
+}
+
+TEST(SpirvCheck, OtherModulesStayAsTheyAre)
+{
+    const std::uint32_t longer[] = {64};
+    const Words words = words_of("gemm_tile");
+    EXPECT_EQ(without_preserve_mode(words, longer), words);
+    EXPECT_EQ(without_preserve_mode(words, {}), words);
+    EXPECT_THAT(without_preserve_mode(Words{}, longer), IsEmpty());
+}
+
+} // namespace
+} // namespace reprise::device
