@@ -24,14 +24,6 @@
 #extension GL_EXT_buffer_reference : require
 #extension GL_EXT_buffer_reference_uvec2 : require
 #extension GL_EXT_control_flow_attributes : require
-#extension GL_EXT_spirv_intrinsics : require
-
-// Execution mode (4461) and capability (4466) SignedZeroInfNanPreserve for floats of 32 and 64 bits.  Without it a
-// driver may fold x - x to 0 and x * 0 to 0, although the operations are NoContraction.
-spirv_execution_mode(capabilities = [4466], 4461, 32);
-#ifdef DOUBLE
-spirv_execution_mode(capabilities = [4466], 4461, 64);
-#endif
 
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer Floats { float v[]; };
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer Ints { int v[]; };

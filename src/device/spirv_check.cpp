@@ -1,7 +1,6 @@
 // Also compiled into the build tool (tools/build/embed_spirv.cpp).
 #include "device/spirv_check.hpp"
 
-#include <algorithm>
 #include <map>
 #include <set>
 
@@ -38,14 +37,12 @@ enum : std::uint32_t {
     OpExtInstImport = 11,
     OpExtInst = 12,
     OpExecutionMode = 16,
-    OpCapability = 17,
     OpTypeFloat = 22,
     OpFunction = 54,
     OpDecorate = 71
 };
 constexpr std::uint32_t no_contraction = 42;
-// The capability and the execution mode SignedZeroInfNanPreserve.
-constexpr std::uint32_t preserve_capability = 4466, preserve_mode = 4461;
+constexpr std::uint32_t signed_zero_inf_nan_preserve = 4461; // an execution mode
 
 std::string literal(Words spirv, std::size_t from, std::size_t end)
 {
@@ -75,11 +72,12 @@ std::vector<std::string> spirv_faults(const std::string& kernel, std::span<const
         const std::uint32_t* w = spirv.data() + at;
         const std::uint32_t opcode = w[0] & 65535u;
         if (opcode == OpDecorate && length >= 3 && w[2] == no_contraction) decorated.insert(w[1]);
-        if (opcode == OpExecutionMode && length >= 4 && w[2] == preserve_mode) preserved.insert(w[3]);
+        if (opcode == OpExecutionMode && length >= 4 && w[2] == signed_zero_inf_nan_preserve)
+            preserved.insert(w[3]);
         // Floats of 16 bits are only loaded and stored: kernels compute in 32 bits.
         if (opcode == OpTypeFloat && length >= 3 && w[2] >= 32 && !preserved.count(w[2]))
             found.push_back(kernel + ": it lacks the execution mode SignedZeroInfNanPreserve for " +
-                            std::to_string(w[2]) + " bits: include common/abi.glsl, with DOUBLE for 64 bits");
+                            std::to_string(w[2]) + " bits (device/preserve_mode.hpp)");
         if (opcode == OpName && length >= 3) names[w[1]] = literal(spirv, at + 2, end);
         if (opcode == OpFunction && length >= 5) function = w[2];
         if (opcode == OpExtInstImport && length >= 3 && literal(spirv, at + 2, end) == "GLSL.std.450")
@@ -102,31 +100,6 @@ std::vector<std::string> spirv_faults(const std::string& kernel, std::span<const
         }
     }
     return found;
-}
-
-std::vector<std::uint32_t> without_preserve_mode(std::span<const std::uint32_t> spirv,
-                                                 std::span<const std::uint32_t> widths)
-{
-    const std::vector<std::uint32_t> begins = spirv_instructions(spirv);
-    std::vector<std::uint32_t> out(spirv.begin(),
-                                   spirv.begin() + (begins.empty() ? spirv.size() : begins[0]));
-    bool any_mode = false;
-    std::size_t capability = 0; // where it begins in `out`
-    for (std::size_t i = 0; i + 1 < begins.size(); ++i) {
-        const Words w = spirv.subspan(begins[i], begins[i + 1] - begins[i]);
-        const std::uint32_t opcode = w[0] & 65535u;
-        if (opcode == OpExecutionMode && w.size() >= 4 && w[2] == preserve_mode) {
-            if (std::find(widths.begin(), widths.end(), w[3]) != widths.end()) continue;
-            any_mode = true;
-        }
-        if (opcode == OpCapability && w.size() >= 2 && w[1] == preserve_capability) capability = out.size();
-        out.insert(out.end(), w.begin(), w.end());
-    }
-    if (capability && !any_mode) {
-        const auto at = out.begin() + static_cast<std::ptrdiff_t>(capability);
-        out.erase(at, at + 2);
-    }
-    return out;
 }
 
 } // namespace reprise::device

@@ -20,9 +20,4 @@ inline bool is_spirv(std::span<const std::uint32_t> words) noexcept
 // Returns one sentence for each operation that a driver may change, or one that says that the module is broken.
 std::vector<std::string> spirv_faults(const std::string& kernel, std::span<const std::uint32_t> words);
 
-// Returns the module without the execution mode SignedZeroInfNanPreserve for floats of these widths (32, 64), for devices
-// that do not support it; without its capability, too, if no other width remains.
-std::vector<std::uint32_t> without_preserve_mode(std::span<const std::uint32_t> words,
-                                                 std::span<const std::uint32_t> widths);
-
 } // namespace reprise::device

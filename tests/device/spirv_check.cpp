@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "device/embedded_kernels.hpp"
+#include "device/preserve_mode.hpp"
 #include "device/spirv_check.hpp"
 
 namespace reprise::device {
@@ -48,11 +49,14 @@ TEST(SpirvCheck, AModuleWithoutTheModeIsAFault)
     EXPECT_THAT(spirv_faults("gemm_tile", without),
                 ElementsAre(HasSubstr("SignedZeroInfNanPreserve for 32 bits")));
 
+    EXPECT_THAT(spirv_faults("gemm_tile", with_preserve_mode(without)), IsEmpty());
+
     const Words both = words_of("elementwise_tanh_fwd_f64"), half = without_preserve_mode(both, longer);
     EXPECT_EQ(modes(half), 1u);
     EXPECT_EQ(capabilities(half), 1u) << "the mode for 32 bits needs it";
     EXPECT_EQ(half.size() + 4, both.size());
     EXPECT_THAT(spirv_faults("tanh", half), ElementsAre(HasSubstr("SignedZeroInfNanPreserve for 64 bits")));
+    EXPECT_THAT(spirv_faults("tanh", with_preserve_mode(half)), IsEmpty());
 }
 
 TEST(SpirvCheck, OtherModulesStayAsTheyAre)
@@ -62,6 +66,8 @@ TEST(SpirvCheck, OtherModulesStayAsTheyAre)
     EXPECT_EQ(without_preserve_mode(words, longer), words);
     EXPECT_EQ(without_preserve_mode(words, {}), words);
     EXPECT_THAT(without_preserve_mode(Words{}, longer), IsEmpty());
+    EXPECT_EQ(with_preserve_mode(words), words);
+    EXPECT_THAT(with_preserve_mode(Words{}), IsEmpty());
 }
 
 } // namespace

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "device/packed_spirv.hpp"
+#include "device/preserve_mode.hpp"
 #include "device/spirv_check.hpp"
 #include "pack_spirv.hpp"
 
@@ -89,7 +90,7 @@ std::string embedded(const std::vector<std::filesystem::path>& list)
     std::vector<Words> modules;
     for (const auto& path : list) {
         names.push_back(kernel_name(path));
-        modules.push_back(read_words(path));
+        modules.push_back(reprise::device::with_preserve_mode(read_words(path)));
         for (const std::string& fault : reprise::device::spirv_faults(names.back(), modules.back()))
             found.push_back(fault);
     }
