@@ -1,13 +1,18 @@
 // devices: Vulkan
+// variants: gemm_tile: ; gemm_tile_large: -DLARGE
 #version 460
-// C[b] = A[b] * B[b] for GPUs: tiles in shared memory, loads by address, any strides.
-// Numeric class: common/gemm.glsl.
+// C[b] = A[b] * B[b] for GPUs: tiles in shared memory, any strides.
+// Numeric class of products on GPUs: K is divided into `parts` parts, which depend on the sizes alone; the sum of a part
+// is a chain of fma over ascending k, from 0.  With several parts each is written to `partial`, and gemm_sum adds them.
 //
-// A group of 256 lanes computes 64 rows x 64 columns, each lane 4 x 4, in blocks of 16 steps of k.
+// A group of 256 lanes computes 64 rows x 64 columns, each lane 4 x 4; LARGE 128 x 128, each lane 8 x 8.  A round takes
+// STEPS steps of k from one half of the shared memory while the next round's elements are loaded; a barrier ends it.
+// Loads beyond an edge are clamped: rows and columns there are not stored, and steps of k there count as 0.
 //
 //   strides    in elements; the columns of C are contiguous
 //   batches    batches / inners times `inners` matrices, with an outer and an inner stride
-//   groups     batches * ceil(M / 64) * ceil(N / 64)
+//   partial    [parts][batches][M][N], if parts > 1; part_length is a multiple of 4
+//   groups     parts * batches * ceil(M / 64) * ceil(N / 64), or of 128
 //   requires   offsets below 2^31 elements
 #extension GL_GOOGLE_include_directive : require
 #include "common/abi.glsl"
@@ -16,89 +21,171 @@
 layout(local_size_x = 256) in;
 
 RECORD(gemm_tile)
-INPUT(a) INPUT(b) OUTPUT(c)
+INPUT(a) INPUT(b) OUTPUT(c) OUTPUT(partial)
 INT(m) INT(n) INT(k) INT(a_row_stride) INT(b_row_stride) INT(c_row_stride)
 INT(batches) INT(a_outer_stride) INT(b_outer_stride) INT(c_outer_stride)
 INT(a_column_stride) INT(b_column_stride)
 INT(inners) INT(a_inner_stride) INT(b_inner_stride) INT(c_inner_stride)
+INT(parts) INT(part_length)
 END_RECORD
 
-const uint SIDE = 64u;  // rows and columns per tile
-const uint STEPS = 16u; // k per block
-// [k][4 rows of A or columns of B]; the padding of one avoids bank conflicts between lanes that write along k.
-shared vec4 a_tile[STEPS][SIDE / 4u + 1u], b_tile[STEPS][SIDE / 4u + 1u];
+// How an operand is loaded.  A line is a row of A or a column of B.  Vectors need 16-byte aligned lines (or steps of k)
+// and a multiple of 4 elements along them.
+const uint ALONG_K = 0u, ALONG_LINES = 1u; // scalars, neighbouring lanes along k or along the lines
+const uint VECTORS_ALONG_K = 2u, VECTORS_ALONG_LINES = 3u;
+layout(constant_id = 0) const uint A_LOADS = ALONG_K;
+layout(constant_id = 1) const uint B_LOADS = ALONG_LINES;
+layout(constant_id = 2) const uint STORE_VECTORS = 0; // whether rows of C are 16-byte aligned and N is a multiple of 4
 
-// Returns the element of a block that a lane loads in iteration i: neighbouring lanes load along the unit stride.
-uvec2 element_of(uint i, bool along_k) // (row of A or column of B, k)
+#ifdef LARGE
+const uint SIDE = 128u, PER_LANE = 8u, STEPS = 8u;
+#else
+const uint SIDE = 64u, PER_LANE = 4u, STEPS = 16u;
+#endif
+const uint LINES4 = SIDE / 4u, VECTORS = PER_LANE / 4u;
+layout(buffer_reference, std430, buffer_reference_align = 16) readonly restrict buffer Vectors { vec4 v[]; };
+layout(buffer_reference, std430, buffer_reference_align = 4) readonly restrict buffer Scalars { float v[]; };
+
+// [2 halves][k][4 lines]; the padding of one avoids bank conflicts between lanes that write along k.
+const uint PITCH = LINES4 + 1u, HALF = STEPS * PITCH;
+shared vec4 tile_a[2u * HALF], tile_b[2u * HALF];
+
+// An operand, with the elements of k = 0 of the four lines (of vectors: of the first one) that a lane loads.
+struct Source {
+    uvec2 address;
+    uvec4 at;
+    uint k_stride;
+};
+
+// The (line, k) in the tile of element i of the four that a lane loads in a round; of vectors, of the first element.
+uvec2 element_of(uint loads, uint i)
 {
-    const uint n = i * 256u + gl_LocalInvocationIndex;
-    return along_k ? uvec2(n / STEPS, n % STEPS) : uvec2(n % SIDE, n / SIDE);
+    const uint lane = gl_LocalInvocationIndex, n = i * 256u + lane;
+    if (loads == VECTORS_ALONG_K) return uvec2(lane / (STEPS / 4u), lane % (STEPS / 4u) * 4u);
+    if (loads == VECTORS_ALONG_LINES) return uvec2(lane % LINES4 * 4u, lane / LINES4);
+    return loads == ALONG_K ? uvec2(n / STEPS, n % STEPS) : uvec2(n % SIDE, n / SIDE);
 }
 
-#define CLEAR(row) sum[row] = total[row] = vec4(0.0);
-#define MULTIPLY(row) sum[row] += a[row] * b;
-#define END(row) total[row] += sum[row];
-#define CLEAR_SUM(row) sum[row] = vec4(0.0);
+// `line` is the first one of the tile, `lines` the number of lines of the matrix.
+Source source_of(uvec2 address, uint loads, uint first, uint line, uint lines, uint line_stride, uint k_stride)
+{
+    Source s;
+    s.address = address;
+    s.k_stride = k_stride;
+    const uint last = lines - (loads == VECTORS_ALONG_LINES ? 4u : 1u);
+    [[unroll]] for (uint i = 0u; i < 4u; ++i)
+        s.at[i] = first + min(line + element_of(loads, i).x, last) * line_stride;
+    return s;
+}
+
+vec4 load4(Source s, uint loads, uint block, uint K)
+{
+    if (loads >= VECTORS_ALONG_K) {
+        const uint k = min(block + element_of(loads, 0u).y, K - (loads == VECTORS_ALONG_K ? 4u : 1u));
+        return Vectors(s.address).v[(s.at.x + k * s.k_stride) / 4u];
+    }
+    vec4 v;
+    [[unroll]] for (uint i = 0u; i < 4u; ++i)
+        v[i] = Scalars(s.address).v[s.at[i] + min(block + element_of(loads, i).y, K - 1u) * s.k_stride];
+    return v;
+}
+// Returns the elements with 0 for steps beyond K.  It is called after the products of a round, so that no load is
+// waited for before.
+vec4 without_padding(vec4 v, uint loads, uint block, uint K)
+{
+    if (loads >= VECTORS_ALONG_K) return block + element_of(loads, 0u).y < K ? v : vec4(0.0);
+    [[unroll]] for (uint i = 0u; i < 4u; ++i) v[i] = block + element_of(loads, i).y < K ? v[i] : 0.0;
+    return v;
+}
+
+#define STORE_TO_TILE(tile, begin, loads, v)                                                                         \
+    if (loads == VECTORS_ALONG_LINES) {                                                                              \
+        const uvec2 e = element_of(loads, 0u);                                                                       \
+        tile[begin + e.y * PITCH + e.x / 4u] = v;                                                                               \
+    } else {                                                                                                         \
+        [[unroll]] for (uint i = 0u; i < 4u; ++i) {                                                                  \
+            const uvec2 e = element_of(loads, i) + (loads == VECTORS_ALONG_K ? uvec2(0u, i) : uvec2(0u));            \
+            tile[begin + e.y * PITCH + e.x / 4u][e.x % 4u] = v[i];                                                              \
+        }                                                                                                            \
+    }
+
+void store(uvec2 to, uint at, uint column, uint N, vec4 sum)
+{
+    if (STORE_VECTORS != 0u) {
+        if (column < N) Vec4s(to).v[at / 4u] = sum;
+        return;
+    }
+    [[unroll]] for (uint e = 0u; e < 4u; ++e)
+        if (column + e < N) Floats(to).v[at + e] = sum[e];
+}
 
 void main()
 {
-    const uint M = record.m, N = record.n, K = record.k;
-    const int rsA = record.a_row_stride, rsB = record.b_row_stride, ldc = record.c_row_stride;
-    const int batches = record.batches;
-    const int strideA = record.a_outer_stride, strideB = record.b_outer_stride, strideC = record.c_outer_stride;
-    const int csA = record.a_column_stride, csB = record.b_column_stride;
-    Floats A = Floats(record.a.address), B = Floats(record.b.address);
-    Floats C = Floats(record.c.address);
-
-    const Tile tile = tile_of(flat_group(), M, N, SIDE, SIDE);
-    if (int(tile.batch) >= batches)
-        return;
+    const uint M = record.m, N = record.n, batches = record.batches, parts = record.parts;
+    const uint down = (M + SIDE - 1u) / SIDE, across = (N + SIDE - 1u) / SIDE;
+    const uint part = quotient(flat_group(), max(batches * down * across, 1u));
+    if (part >= parts) return;
+    const Tile tile = tile_of(flat_group() - part * batches * down * across, M, N, SIDE, SIDE);
     const Batch batch = batch_of(tile.batch, record.inners);
-    const int outer = int(batch.outer), inner = int(batch.inner);
-    const int first_a = outer * strideA + inner * record.a_inner_stride;
-    const int first_b = outer * strideB + inner * record.b_inner_stride;
-    const int first_c = outer * strideC + inner * record.c_inner_stride;
-    const uint lane_row = gl_LocalInvocationIndex / 16u; // rows and columns of a lane, in units of four
-    const uint lane_column = gl_LocalInvocationIndex % 16u;
+    const uint first_k = part * record.part_length, K = min(record.k - first_k, record.part_length);
+    const uint first_a = batch.outer * record.a_outer_stride + batch.inner * record.a_inner_stride;
+    const uint first_b = batch.outer * record.b_outer_stride + batch.inner * record.b_inner_stride;
+    const Source A = source_of(record.a.address, A_LOADS, first_a + first_k * record.a_column_stride, tile.row, M,
+                               record.a_row_stride, record.a_column_stride);
+    const Source B = source_of(record.b.address, B_LOADS, first_b + first_k * record.b_row_stride, tile.column, N,
+                               record.b_column_stride, record.b_row_stride);
+    const bool whole = parts == 1u;
+    const uvec2 to = whole ? record.c.address : record.partial.address;
+    const uint to_row_stride = whole ? record.c_row_stride : N;
+    const uint first_c = whole ? batch.outer * record.c_outer_stride + batch.inner * record.c_inner_stride
+                               : (part * batches + tile.batch) * M * N;
+    const uint lane_row = gl_LocalInvocationIndex / 16u, lane_column = gl_LocalInvocationIndex % 16u;
 
-    precise vec4 sum[4], total[4];
-    EACH_4(CLEAR)
-    for (uint block = 0u; block < K; block += STEPS) {
-        [[unroll]] for (uint i = 0u; i < 4u; ++i) {
-            const uvec2 e = element_of(i, csA == 1);
-            const uint row = tile.row + e.x, k = block + e.y;
-            float x = 0.0; // beyond the edge
-            if (row < M && k < K)
-                x = A.v[first_a + int(row) * rsA + int(k) * csA];
-            a_tile[e.y][e.x / 4u][e.x % 4u] = x;
-        }
-        [[unroll]] for (uint i = 0u; i < 4u; ++i) {
-            const uvec2 e = element_of(i, csB != 1);
-            const uint column = tile.column + e.x, k = block + e.y;
-            float x = 0.0;
-            if (column < N && k < K)
-                x = B.v[first_b + int(k) * rsB + int(column) * csB];
-            b_tile[e.y][e.x / 4u][e.x % 4u] = x;
-        }
-        barrier();
-        for (uint step = 0u; step < STEPS; ++step) {
-            const vec4 a = a_tile[step][lane_row], b = b_tile[step][lane_column];
-            EACH_4(MULTIPLY)
-        }
-        barrier();
-        if ((block + STEPS) % CHUNK == 0u) {
-            EACH_4(END)
-            EACH_4(CLEAR_SUM)
-        }
+    vec4 sum[PER_LANE][VECTORS];
+    [[unroll]] for (uint i = 0u; i < PER_LANE; ++i)
+        [[unroll]] for (uint j = 0u; j < VECTORS; ++j) sum[i][j] = vec4(0.0);
+    if (K > 0u) {
+        vec4 next_a = load4(A, A_LOADS, 0u, K), next_b = load4(B, B_LOADS, 0u, K);
+        next_a = without_padding(next_a, A_LOADS, 0u, K);
+        next_b = without_padding(next_b, B_LOADS, 0u, K);
+        STORE_TO_TILE(tile_a, 0u, A_LOADS, next_a)
+        STORE_TO_TILE(tile_b, 0u, B_LOADS, next_b)
     }
-    EACH_4(END)
+    barrier();
+    uint begin = 0u; // of the half that is read
+    for (uint block = 0u; block < K; block += STEPS) {
+        const bool more = block + STEPS < K;
+        vec4 next_a, next_b;
+        if (more) {
+            next_a = load4(A, A_LOADS, block + STEPS, K);
+            next_b = load4(B, B_LOADS, block + STEPS, K);
+        }
+        [[unroll]] for (uint step = 0u; step < STEPS; ++step) {
+            vec4 a[VECTORS], b[VECTORS];
+            [[unroll]] for (uint i = 0u; i < VECTORS; ++i) {
+                a[i] = tile_a[begin + lane_row + step * PITCH + i * 16u];
+                b[i] = tile_b[begin + lane_column + step * PITCH + i * 16u];
+            }
+            [[unroll]] for (uint i = 0u; i < PER_LANE; ++i)
+                [[unroll]] for (uint j = 0u; j < VECTORS; ++j)
+                    sum[i][j] = fma(vec4(a[i / 4u][i % 4u]), b[j], sum[i][j]);
+        }
+        begin = HALF - begin;
+        if (more) {
+            next_a = without_padding(next_a, A_LOADS, block + STEPS, K);
+            next_b = without_padding(next_b, B_LOADS, block + STEPS, K);
+            STORE_TO_TILE(tile_a, begin, A_LOADS, next_a)
+            STORE_TO_TILE(tile_b, begin, B_LOADS, next_b)
+        }
+        barrier();
+    }
 
-    const uint first_row = tile.row + lane_row * 4u, first_column = tile.column + lane_column * 4u;
-    [[unroll]] for (uint i = 0u; i < 4u; ++i) {
-        [[unroll]] for (uint j = 0u; j < 4u; ++j) {
-            const uint row = first_row + i, column = first_column + j;
-            if (row < M && column < N)
-                C.v[first_c + int(row) * ldc + int(column)] = total[i][j];
+    [[unroll]] for (uint i = 0u; i < PER_LANE; ++i) {
+        const uint row = tile.row + (lane_row + i / 4u * 16u) * 4u + i % 4u;
+        if (row >= M) continue;
+        [[unroll]] for (uint j = 0u; j < VECTORS; ++j) {
+            const uint column = tile.column + (lane_column + j * 16u) * 4u;
+            store(to, first_c + row * to_row_stride + column, column, N, sum[i][j]);
         }
     }
 }

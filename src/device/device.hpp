@@ -133,6 +133,7 @@ struct Capabilities {
     std::uint64_t window_bytes = 0; // no tensor up to this size crosses a multiple of it; 0: no windows
     bool texel_view = false;        // the texel view covers the whole slab
     bool prefer_texels = false;     // measured to be faster (lavapipe)
+    bool force_gpu_kernels = false; // a CPU is to run the kernels of GPUs (REPRISE_KERNELS=gpu), for tests
     bool flushes_subnormals = false;
     std::vector<std::string> warnings;    // sentences: results that its driver is known to compute wrongly
     std::uint32_t compute_capability = 0; // CUDA's, times ten: 90; on other devices 0
@@ -141,6 +142,8 @@ struct Capabilities {
     std::string shader_class; // key of variant tables: "lavapipe", "swiftshader", "gpu", "cuda", "host"
 
     bool is_cuda() const noexcept { return compute_capability != 0; }
+    // Whether kernels with shared memory and barriers are chosen, which are slow on CPUs.
+    bool gpu_kernels() const noexcept { return kind != Kind::cpu || force_gpu_kernels; }
 };
 
 // An entry of the list of devices.

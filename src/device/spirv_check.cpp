@@ -28,7 +28,7 @@ const std::map<std::uint32_t, const char*> float_operations = {
     {148, "OpDot"},
 };
 const std::map<std::uint32_t, const char*> contracted_instructions = {
-    {46, "FMix"},  {49, "SmoothStep"}, {50, "Fma"},     {66, "Length"},  {67, "Distance"},
+    {46, "FMix"},  {49, "SmoothStep"}, {66, "Length"},  {67, "Distance"},
     {68, "Cross"}, {69, "Normalize"},  {71, "Reflect"}, {72, "Refract"},
 };
 

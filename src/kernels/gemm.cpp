@@ -1,10 +1,12 @@
-// Variants of the matrix product.  All kernels of f32 and f64 belong to one numeric class (shaders/common/gemm.glsl):
-// the results have the same bits whichever runs.  A device with a library for products uses only the library's variant.
+// Variants of the matrix product.  On one device all kernels of f32 belong to one numeric class, so that the results have
+// the same bits whichever runs: shaders/common/gemm.glsl, on GPUs gemm_tile.cpp.  A device with a library for products uses
+// only the library's variant.
 #include <array>
 
 #include <reprise/error.hpp>
 
 #include "kernels/choice.hpp"
+#include "kernels/matrix.hpp"
 #include "ops/records.hpp"
 #include "shape/rules.hpp"
 
@@ -16,37 +18,6 @@ using device::Capabilities;
 using ops::GemmProblem;
 using ops::Lowering;
 using ops::View;
-
-// A matrix operand.  Strides of dimensions of size 1, which have no effect, are replaced by suitable values.
-struct Matrix {
-    View view;                     // [outer, inner, rows, columns]
-    Dim outer, inner, row, column; // strides, elements
-
-    explicit Matrix(const View& v)
-        : view(v), outer(v.layout.strides[0]), inner(v.layout.strides[1]), row(v.layout.strides[2]),
-          column(v.layout.strides[3])
-    {
-        if (same(v.sizes()[0], 1)) outer = 0;
-        if (same(v.sizes()[1], 1)) inner = 0;
-        if (same(rows(), 1)) row = round_up(columns(), 4);
-        if (same(columns(), 1)) column = 1;
-    }
-    const Dim& rows() const { return view.sizes()[2]; }
-    const Dim& columns() const { return view.sizes()[3]; }
-
-    // Whether texels can be loaded from rows: contiguous, 16-byte aligned, with a pitch that is never 0.
-    bool texel_rows() const { return same(column, 1) && aligned(row); }
-    bool texel_columns() const { return row_is_unit() && aligned(column_pitch()); }
-    Dim column_pitch() const { return same(columns(), 1) ? round_up(rows(), 4) : view.layout.strides[3]; }
-
-private:
-    bool row_is_unit() const { return same(rows(), 1) || same(view.layout.strides[2], 1); }
-    bool aligned(const Dim& pitch) const
-    {
-        return !same(pitch, 0) && pitch.divisible_by(4) && outer.divisible_by(4) && inner.divisible_by(4) &&
-               view.layout.offset.divisible_by(4);
-    }
-};
 
 // Returns [batch, rows, columns] as [batch, 1, rows, columns].
 View two_batches(View v)
@@ -66,7 +37,7 @@ struct Tile {
     std::int64_t rows, columns;
 };
 
-// gemm_address, gemm_texel_nn and gemm_tile have records with the same members.
+// gemm_address and gemm_texel_nn have records with the same members.
 template <class Record>
 Record arguments(const GemmProblem& p, const Matrix& a, const Matrix& b, const Dim& a_row_stride)
 {
@@ -102,11 +73,10 @@ ops::LaunchSpec by_tiles(const char* kernel, const GemmProblem& p, Tile tile)
             .flops = 2 * batches * m * n * p.a.sizes()[3]};
 }
 
-template <class Record = ops::records::gemm_address>
 ops::LaunchSpec by_address(const char* kernel, const GemmProblem& p, Tile tile)
 {
     const Matrix a(p.a), b(p.b);
-    return arguments<Record>(p, a, b, a.row).launch(by_tiles(kernel, p, tile));
+    return arguments<ops::records::gemm_address>(p, a, b, a.row).launch(by_tiles(kernel, p, tile));
 }
 
 // Handles any dtype and strides.  A library for products runs instead of this launch.
@@ -217,10 +187,6 @@ void emit_shuffle(Lowering& l, const GemmProblem& p)
     l.launch(by_address("gemm_address_shuffle", p, {16, 32}));
 }
 void emit_address(Lowering& l, const GemmProblem& p) { l.launch(general(p)); }
-void emit_tile(Lowering& l, const GemmProblem& p)
-{
-    l.launch(by_address<ops::records::gemm_tile>("gemm_tile", p, {64, 64}));
-}
 
 constexpr const char* f32_only = "it computes in f32";
 
@@ -262,16 +228,9 @@ Dim turned_serves(const GemmProblem& p)
 std::string refuse_shuffle(const Capabilities& c, const GemmProblem& p)
 {
     if (p.c.dtype != f32) return f32_only;
-    if (c.kind != device::Kind::cpu) return "it is made for CPUs";
+    if (c.gpu_kernels()) return "it is made for CPUs";
     if (!c.subgroup_shuffle || c.subgroup_size != 8) return "it needs subgroups of 8 lanes with shuffle";
     return {};
-}
-
-std::string refuse_tile(const Capabilities& c, const GemmProblem& p)
-{
-    if (p.c.dtype != f32) return f32_only;
-    if (c.is_cuda()) return "it is Vulkan's";
-    return c.kind == device::Kind::cpu ? "barriers and shared memory are slow on CPUs" : "";
 }
 
 std::string refuse_nothing(const Capabilities&, const GemmProblem&) { return {}; }
@@ -281,7 +240,7 @@ constexpr std::array<Variant<GemmProblem>, 6> variants = {{
     {"turned", refuse_turned, turned_serves, emit_turned},
     {"texel", refuse_texel, serves_all, emit_texel},
     {"shuffle", refuse_shuffle, serves_all, emit_shuffle},
-    {"tile", refuse_tile, serves_all, emit_tile},
+    {"tile", refuse_gemm_tile, serves_all, gemm_tile},
     {"address", refuse_nothing, serves_all, emit_address},
 }};
 
@@ -320,12 +279,13 @@ constexpr std::int64_t chunk = 512; // of K, as in common/gemm.glsl
 // Whether to split K: a small product over a long K (weight gradients) has too few tiles to occupy the device.
 bool worth_splitting(const Capabilities& caps, const GemmProblem& p)
 {
-    if (!caps.product_library.empty()) return false; // the library splits by itself
+    if (!caps.product_library.empty()) return false;     // the library splits by itself
+    if (refuse_gemm_tile(caps, p).empty()) return false; // it splits by itself, too
     const Dim &m = p.c.sizes()[2], &n = p.c.sizes()[3], &k = p.a.sizes()[3];
     if (!same(p.c.sizes()[0], 1) || !same(p.c.sizes()[1], 1) || !m.is_constant() || !n.is_constant())
         return false;
     if (p.c.dtype != f32 || k.at_most(8 * chunk - 1)) return false;
-    const bool cpu = caps.kind == device::Kind::cpu;
+    const bool cpu = !caps.gpu_kernels();
     const std::int64_t tiles = (ceil_div(m, cpu ? 16 : 64) * ceil_div(n, cpu ? 32 : 64)).value();
     return tiles < (cpu ? 4 : 128);
 }
@@ -361,7 +321,11 @@ void emit_split(Lowering& l, const Capabilities& caps, const GemmProblem& p)
                                         .rows = m,
                                         .columns = n,
                                         .chunks = chunks,
-                                        .row_stride = p.c.layout.strides[2]};
+                                        .row_stride = p.c.layout.strides[2],
+                                        .batches = 1,
+                                        .inners = 1,
+                                        .outer_stride = 0,
+                                        .inner_stride = 0};
     l.launch(record.launch({.groups = ceil_div(m * n, 64)}));
 }
 

@@ -11,11 +11,14 @@
 
 namespace reprise::kernels {
 
-// Emits C[b] = A[b] B[b].  The numeric class of f32 and f64 is in shaders/common/gemm.glsl, that of f16 and bf16 in
-// cuda/gemm_half.cu.
+// Emits C[b] = A[b] B[b].  The numeric class of f32 and f64 is in shaders/common/gemm.glsl, of f32 on GPUs in gemm_tile.cpp,
+// that of f16 and bf16 in cuda/gemm_half.cu.
 void gemm(ops::Lowering&, const device::Capabilities&, const ops::GemmProblem&);
 ops::View packed(ops::Lowering&, const device::Capabilities&, const ops::View&, const Dim& rows,
                  const Dim& columns);
+
+std::string refuse_gemm_tile(const device::Capabilities&, const ops::GemmProblem&);
+void gemm_tile(ops::Lowering&, const ops::GemmProblem&); // all views have rank 4
 
 // Emits a convolution, or one of its two gradients.
 void conv(ops::Lowering&, const device::Capabilities&, const ops::ConvProblem&);

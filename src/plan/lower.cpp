@@ -161,7 +161,7 @@ public:
         return kernels::packed(*this, caps_, v, rows, columns);
     }
     bool texels() const override { return caps_.prefer_texels; }
-    bool launches_are_cheap() const override { return caps_.kind == device::Kind::cpu; }
+    bool launches_are_cheap() const override { return !caps_.gpu_kernels(); }
 
 private:
     std::uint32_t add_value(DType dtype, Dim elements, std::string name)

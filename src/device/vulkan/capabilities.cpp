@@ -1,6 +1,8 @@
 #include "device/vulkan/capabilities.hpp"
 #include "device/vulkan/physical_device.hpp"
 #include "device/vulkan/workarounds.hpp"
+#include <cstdlib>
+#include <string_view>
 
 namespace reprise::device::vulkan {
 
@@ -23,6 +25,13 @@ const char* shader_class_of(const PhysicalDevice& d)
                                                    : "gpu";
 }
 
+// REPRISE_KERNELS=gpu chooses the kernels of GPUs on every device, so that software drivers can test them.
+bool gpu_kernels_are_forced()
+{
+    const char* const kernels = std::getenv("REPRISE_KERNELS");
+    return kernels && std::string_view(kernels) == "gpu";
+}
+
 } // namespace
 
 Capabilities capabilities_of(const PhysicalDevice& d, const std::string& id)
@@ -41,7 +50,8 @@ Capabilities capabilities_of(const PhysicalDevice& d, const std::string& id)
     c.float64 = d.features.has("shaderFloat64");
     c.int64 = d.features.has("shaderInt64");
     c.timestamps = d.timestamp_bits > 0 && d.properties.limits.timestampPeriod > 0;
-    c.prefer_texels = has_quirk(d, Quirk::texel_loads_are_wide);
+    c.force_gpu_kernels = gpu_kernels_are_forced();
+    c.prefer_texels = has_quirk(d, Quirk::texel_loads_are_wide) && !c.force_gpu_kernels;
     c.flushes_subnormals = has_quirk(d, Quirk::flushes_subnormals);
     c.shader_class = shader_class_of(d);
     if (!d.v12.shaderSignedZeroInfNanPreserveFloat32) {

@@ -1,0 +1,122 @@
+// The matrix product on GPUs: tiles in shared memory, and the numeric class of products there.
+//
+// K is divided into parts of equal length, and only into one unless a long K meets a result that is too small to occupy the
+// device.  A part is a chain of fma; the parts are added in order.  Their number depends on the sizes alone, so eager code
+// and programs get the same bits.
+#include "kernels/matrix.hpp"
+#include "kernels/variants.hpp"
+#include "ops/launch_where.hpp"
+#include "ops/records.hpp"
+#include "shape/rules.hpp"
+
+namespace reprise::kernels {
+
+namespace {
+
+using ops::GemmProblem;
+using ops::View;
+
+constexpr std::int64_t side = 64, large_side = 128;
+constexpr std::int64_t wanted_groups = 256; // occupies a GPU of about 100 compute units
+constexpr std::int64_t min_k = 512, min_part = 64, max_parts = 32;
+
+struct Parts {
+    Dim count, length;
+};
+
+Parts parts_of(const Dim& batches, const Dim& m, const Dim& n, const Dim& k)
+{
+    if (k.at_most(min_k - 1)) return {1, k};
+    const Dim tiles = max(batches * ceil_div(m, side) * ceil_div(n, side), 1);
+    const Dim wanted = 1 + ops::is_at_least(k, min_k) * (min(ceil_div(wanted_groups, tiles), max_parts) - 1);
+    const Dim length = max(16 * ceil_div(ceil_div(k, wanted), 16), min_part);
+    return {max(ceil_div(k, length), 1), length};
+}
+
+// How gemm_tile loads an operand: its constants of the same names.
+enum Loads : std::uint32_t { along_k, along_lines, vectors_along_k, vectors_along_lines };
+
+Loads loads_of(const Matrix& x, bool k_is_row) // k_is_row: of B, whose lines are its columns
+{
+    const Dim &k = k_is_row ? x.rows() : x.columns(), &lines = k_is_row ? x.columns() : x.rows();
+    const Dim& k_stride = k_is_row ? x.row : x.column;
+    const bool k_vectors = k_is_row ? x.texel_columns() : x.texel_rows();
+    const bool line_vectors = k_is_row ? x.texel_rows() : x.texel_columns();
+    if (k_vectors && k.divisible_by(4)) return vectors_along_k;
+    if (line_vectors && lines.divisible_by(4) && !lines.at_most(3)) return vectors_along_lines;
+    return same(k_stride, 1) ? along_k : along_lines;
+}
+
+ops::LaunchSpec tiles(const GemmProblem& p, const Parts& parts, const ops::records::Output& partial,
+                      bool large)
+{
+    const Matrix a(p.a), b(p.b), c(p.c);
+    const Dim batches = p.c.sizes()[0] * p.c.sizes()[1];
+    const std::int64_t tile = large ? large_side : side;
+    const bool vectors = c.texel_rows() && c.columns().divisible_by(4);
+    const ops::records::gemm_tile record{.a = a.view,
+                                         .b = b.view,
+                                         .c = p.c,
+                                         .partial = partial,
+                                         .m = c.rows(),
+                                         .n = c.columns(),
+                                         .k = a.columns(),
+                                         .a_row_stride = a.row,
+                                         .b_row_stride = b.row,
+                                         .c_row_stride = c.row,
+                                         .batches = batches,
+                                         .a_outer_stride = a.outer,
+                                         .b_outer_stride = b.outer,
+                                         .c_outer_stride = c.outer,
+                                         .a_column_stride = a.column,
+                                         .b_column_stride = b.column,
+                                         .inners = p.c.sizes()[1],
+                                         .a_inner_stride = a.inner,
+                                         .b_inner_stride = b.inner,
+                                         .c_inner_stride = c.inner,
+                                         .parts = parts.count,
+                                         .part_length = parts.length};
+    return record.launch(
+        {.kernel = large ? "gemm_tile_large" : "gemm_tile",
+         .constants = {loads_of(a, false), loads_of(b, true), vectors ? 1u : 0u},
+         .groups = parts.count * batches * ceil_div(c.rows(), tile) * ceil_div(c.columns(), tile),
+         .flops = 2 * batches * c.rows() * c.columns() * a.columns()});
+}
+
+} // namespace
+
+std::string refuse_gemm_tile(const device::Capabilities& c, const GemmProblem& p)
+{
+    if (p.c.dtype != f32) return "it computes in f32";
+    if (c.is_cuda()) return "it is Vulkan's";
+    return c.gpu_kernels() ? "" : "barriers and shared memory are slow on CPUs";
+}
+
+void gemm_tile(ops::Lowering& l, const GemmProblem& p)
+{
+    const Dim &m = p.c.sizes()[2], &n = p.c.sizes()[3], &k = p.a.sizes()[3];
+    const Dim batches = p.c.sizes()[0] * p.c.sizes()[1];
+    const Parts parts = parts_of(batches, m, n, k);
+    const Dim is_split = min(parts.count - 1, 1);
+    const bool never = same(is_split, 0);
+    const View sums = never ? p.c : l.temporary(f32, {is_split * parts.count, batches, m, n});
+    const ops::records::Output partial = never ? ops::records::Output(ops::records::Absent{p.c}) : sums;
+
+    const Dim large = n.at_most(1023) ? Dim(0) : ops::is_at_least(m, 1024) * ops::is_at_least(n, 1024);
+    l.when(large, [&] { l.launch(tiles(p, parts, partial, true)); });
+    l.when(1 - large, [&] { l.launch(tiles(p, parts, partial, false)); });
+    if (never) return;
+    const ops::records::gemm_sum sum{.partial = sums,
+                                     .c = p.c,
+                                     .rows = m,
+                                     .columns = n,
+                                     .chunks = parts.count,
+                                     .row_stride = p.c.layout.strides[2],
+                                     .batches = batches,
+                                     .inners = p.c.sizes()[1],
+                                     .outer_stride = p.c.layout.strides[0],
+                                     .inner_stride = p.c.layout.strides[1]};
+    l.launch(sum.launch({.groups = is_split * ceil_div(batches * m * n, 64)}));
+}
+
+} // namespace reprise::kernels

@@ -1,0 +1,143 @@
+// Matrix products of every layout and of sizes around the tiles and parts of kernels, against sums in double.  With
+// REPRISE_KERNELS=gpu these are the kernels of GPUs (shaders/gemm_tile.comp).
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include <reprise/reprise.hpp>
+
+#include "testing/values.hpp"
+
+namespace {
+
+using namespace reprise;
+using Floats = std::vector<float>;
+
+Floats numbers(std::size_t count, std::uint32_t seed)
+{
+    Floats out(count);
+    for (float& x : out) {
+        seed = seed * 1664525u + 1013904223u;
+        x = static_cast<float>(seed >> 8) / 8388608.0f - 1.0f;
+    }
+    return out;
+}
+
+// How the two matrices of x y are stored: by rows or by columns, and from which element on.
+struct Layout {
+    bool x_by_columns, y_by_columns;
+    std::int64_t offset;
+};
+const std::vector<Layout> layouts{{false, false, 0}, {true, false, 0},  {false, true, 0},
+                                  {true, true, 0},   {false, false, 1}, {true, true, 3}};
+
+// Returns a matrix with the elements, stored by columns or from an offset on.
+Tensor stored(const Floats& elements, std::int64_t rows, std::int64_t columns, bool by_columns,
+              std::int64_t offset)
+{
+    Tensor matrix = from_vector(elements, {rows, columns});
+    if (by_columns) matrix = matrix.t().contiguous();
+    Tensor all = cat({zeros({offset}), matrix.flatten()});
+    matrix =
+        all.narrow(0, offset, rows * columns).view(by_columns ? Shape{columns, rows} : Shape{rows, columns});
+    return by_columns ? matrix.t() : matrix;
+}
+
+void expect_product(const Floats& got, const Floats& x, const Floats& y, std::int64_t m, std::int64_t n,
+                    std::int64_t k)
+{
+    ASSERT_EQ(got.size(), static_cast<std::size_t>(m * n));
+    for (std::int64_t i = 0; i < m; ++i)
+        for (std::int64_t j = 0; j < n; ++j) {
+            double sum = 0, size = 0;
+            for (std::int64_t s = 0; s < k; ++s) {
+                const double term =
+                    double{x[static_cast<std::size_t>(i * k + s)]} * y[static_cast<std::size_t>(s * n + j)];
+                sum += term;
+                size += std::abs(term);
+            }
+            ASSERT_NEAR(got[static_cast<std::size_t>(i * n + j)], sum, 2e-6 * (size + 1))
+                << "at " << i << ", " << j;
+        }
+}
+
+TEST(MatmulLayouts, OfSizesAroundATile)
+{
+    const std::vector<std::array<std::int64_t, 3>> sizes{
+        {1, 1, 1},     {1, 64, 17},  {3, 5, 7},   {64, 64, 16},  {65, 63, 15}, {4, 68, 33},
+        {66, 130, 20}, {128, 4, 64}, {5, 8, 511}, {12, 20, 512}, {9, 8, 515},  {8, 12, 2052}};
+    for (const auto& [m, n, k] : sizes) {
+        const Floats x = numbers(static_cast<std::size_t>(m * k), 1),
+                     y = numbers(static_cast<std::size_t>(k * n), 2);
+        for (const Layout& l : layouts) {
+            SCOPED_TRACE(testing::Message() << m << " x " << k << " x " << n << ", layout " << l.x_by_columns
+                                            << l.y_by_columns << l.offset);
+            const Tensor a = stored(x, m, k, l.x_by_columns, l.offset),
+                         b = stored(y, k, n, l.y_by_columns, l.offset);
+            expect_product(matmul(a, b).to_vector<float>(), x, y, m, n, k);
+        }
+    }
+}
+
+TEST(MatmulLayouts, OfNoElements)
+{
+    EXPECT_EQ(matmul(zeros({0, 5}), zeros({5, 3})).numel(), 0);
+    EXPECT_THAT(matmul(zeros({2, 0}), zeros({0, 3})).to_vector<float>(), testing::Each(0.0f));
+}
+
+// Sizes that are symbols choose among recorded launches, constants when the plan is made; the bits are the same.
+TEST(MatmulLayouts, OfSymbolicSizesHaveTheBitsOfConstantOnes)
+{
+    const Dim m = symbol("m"), n = symbol("n"), k = symbol("k");
+    const auto plain = [](Tensor x, Tensor y) { return matmul(x, y); };
+    const auto turned = [](Tensor x, Tensor y) { return matmul(x.t(), y); };
+    const Program product = record(plain, {spec({m, k}), spec({k, n})});
+    const Program turned_product = record(turned, {spec({k, m}), spec({k, n})});
+    for (const auto& [rows, columns, steps] : std::vector<std::array<std::int64_t, 3>>{
+             {3, 5, 7}, {64, 64, 600}, {70, 8, 2048}, {200, 300, 1030}, {1, 1, 513}, {4, 4, 0}}) {
+        SCOPED_TRACE(testing::Message() << rows << " x " << steps << " x " << columns);
+        const Tensor x = from_vector(numbers(static_cast<std::size_t>(rows * steps), 3), {rows, steps}),
+                     y = from_vector(numbers(static_cast<std::size_t>(steps * columns), 4), {steps, columns});
+        const Tensor by_columns = x.t().contiguous();
+        const Spec second = spec({steps, columns});
+        const Floats expected = record(plain, {spec({rows, steps}), second})(x, y).to_vector<float>();
+        EXPECT_EQ(product(x, y).to_vector<float>(), expected);
+        EXPECT_EQ(matmul(x, y).to_vector<float>(), expected);
+        EXPECT_EQ(turned_product(by_columns, y).to_vector<float>(),
+                  record(turned, {spec({steps, rows}), second})(by_columns, y).to_vector<float>());
+    }
+}
+
+// Tiles of both sizes belong to one numeric class.
+TEST(MatmulLayouts, OfLargeTilesHaveTheBitsOfSmallOnes)
+{
+    constexpr std::int64_t size = 1024 + 4, k = 36;
+    const Tensor x = from_vector(numbers(size * k, 5), {size, k}),
+                 y = from_vector(numbers(k * size, 6), {k, size});
+    const Floats all = matmul(x, y).to_vector<float>();
+    for (const std::int64_t from : {std::int64_t{0}, std::int64_t{640}, size - 70}) {
+        const Floats some = matmul(x.narrow(0, from, 70), y).to_vector<float>();
+        EXPECT_TRUE(std::equal(some.begin(), some.end(), all.begin() + from * size)) << from;
+    }
+}
+
+// A product with a long K and a small result is computed in parts, here of two batches with an outer and an inner stride.
+TEST(MatmulLayouts, OfBatchesWithALongK)
+{
+    constexpr std::int64_t outer = 2, inner = 3, m = 5, n = 8, k = 1100;
+    const Floats x = numbers(outer * inner * m * k, 7), y = numbers(outer * inner * k * n, 8);
+    const Tensor a = from_vector(x, {outer, m, inner, k}).transpose(1, 2),
+                 b = from_vector(y, {outer, inner, k, n});
+    const Floats got = matmul(a, b).to_vector<float>();
+    for (std::int64_t i = 0; i < outer * inner; ++i) {
+        Floats xs, ys(y.begin() + i * k * n, y.begin() + (i + 1) * k * n);
+        for (std::int64_t row = 0; row < m; ++row) {
+            const auto begin = x.begin() + (((i / inner) * m + row) * inner + i % inner) * k;
+            xs.insert(xs.end(), begin, begin + k);
+        }
+        expect_product({got.begin() + i * m * n, got.begin() + (i + 1) * m * n}, xs, ys, m, n, k);
+    }
+}
+
+} // namespace
