@@ -43,8 +43,6 @@ const uint SIDE = 128u, PER_LANE = 8u, STEPS = 8u;
 const uint SIDE = 64u, PER_LANE = 4u, STEPS = 16u;
 #endif
 const uint LINES4 = SIDE / 4u, VECTORS = PER_LANE / 4u;
-layout(buffer_reference, std430, buffer_reference_align = 16) readonly restrict buffer Vectors { vec4 v[]; };
-layout(buffer_reference, std430, buffer_reference_align = 4) readonly restrict buffer Scalars { float v[]; };
 
 // [2 halves][k][4 lines]; the padding of one avoids bank conflicts between lanes that write along k.
 const uint PITCH = LINES4 + 1u, HALF = STEPS * PITCH;
@@ -82,11 +80,11 @@ vec4 load4(Source s, uint loads, uint block, uint K)
 {
     if (loads >= VECTORS_ALONG_K) {
         const uint k = min(block + element_of(loads, 0u).y, K - (loads == VECTORS_ALONG_K ? 4u : 1u));
-        return Vectors(s.address).v[(s.at.x + k * s.k_stride) / 4u];
+        return ReadVec4s(s.address).v[(s.at.x + k * s.k_stride) / 4u];
     }
     vec4 v;
     [[unroll]] for (uint i = 0u; i < 4u; ++i)
-        v[i] = Scalars(s.address).v[s.at[i] + min(block + element_of(loads, i).y, K - 1u) * s.k_stride];
+        v[i] = ReadFloats(s.address).v[s.at[i] + min(block + element_of(loads, i).y, K - 1u) * s.k_stride];
     return v;
 }
 // Returns the elements with 0 for steps beyond K.  It is called after the products of a round, so that no load is

@@ -46,6 +46,8 @@ using Ints = Elements<int>;
 using Words = Elements<uint>;
 using Longs = Elements<uvec2>;
 using Vec4s = Elements<vec4>;
+using ReadFloats = Elements<const float>;
+using ReadVec4s = Elements<const vec4>;
 
 RP_DEVICE uvec2 address_of(const void* p)
 {

@@ -30,6 +30,9 @@ layout(buffer_reference, std430, buffer_reference_align = 4) buffer Ints { int v
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer Words { uint v[]; };
 layout(buffer_reference, std430, buffer_reference_align = 8) buffer Longs { uvec2 v[]; };
 layout(buffer_reference, std430, buffer_reference_align = 16) buffer Vec4s { vec4 v[]; };
+// For memory that the kernel does not write: compilers for GPUs may then reorder the loads, and load several at once.
+layout(buffer_reference, std430, buffer_reference_align = 4) readonly restrict buffer ReadFloats { float v[]; };
+layout(buffer_reference, std430, buffer_reference_align = 16) readonly restrict buffer ReadVec4s { vec4 v[]; };
 
 // The type in which a kernel computes.  With DOUBLE it is f64, and the record's floats have 64 bits.
 #ifdef DOUBLE

@@ -44,7 +44,7 @@ layout(constant_id = 4) const uint DROPOUT = 0;
 #ifdef TEXELS
 #define ROW(from, at) texelFetch(slab, int((from).texel + (at)))
 #else
-#define ROW(from, at) Vec4s((from).address).v[at]
+#define ROW(from, at) ReadVec4s((from).address).v[at]
 #endif
 
 // The row that this lane computes, in head `head_of_all` of all batches.
