@@ -86,6 +86,7 @@ protected:
             GTEST_SKIP() << error.what();
         }
         register_all(*device_);
+        opened_ = device_->counters();
     }
 
     void TearDown() override
@@ -101,6 +102,7 @@ protected:
 
     DeviceOptions options_;
     std::shared_ptr<Device> device_;
+    Counters opened_; // after the probe for faults of the driver
     std::mutex mutex_;
     std::vector<std::string> messages_;
 };
