@@ -103,8 +103,10 @@ void gemm_tile(ops::Lowering& l, const GemmProblem& p)
     const ops::records::Output partial = never ? ops::records::Output(ops::records::Absent{p.c}) : sums;
 
     const Dim large = n.at_most(1023) ? Dim(0) : ops::is_at_least(m, 1024) * ops::is_at_least(n, 1024);
-    l.when(large, [&] { l.launch(tiles(p, parts, partial, true)); });
-    l.when(1 - large, [&] { l.launch(tiles(p, parts, partial, false)); });
+    for (const bool of_large : {true, false}) {
+        const Dim fits = of_large ? large : 1 - large;
+        if (!same(fits, 0)) l.when(fits, [&] { l.launch(tiles(p, parts, partial, of_large)); });
+    }
     if (never) return;
     const ops::records::gemm_sum sum{.partial = sums,
                                      .c = p.c,
