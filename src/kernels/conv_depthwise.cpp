@@ -45,9 +45,7 @@ void emit_weight(Lowering& l, const ConvProblem& p, const Dim& flops)
                                                      .parts = parts,
                                                      .share = share};
     l.launch(record.launch({.groups = ceil_div(parts * out * taps, 64), .flops = flops}));
-    const ops::records::gemm_sum sum{
-        .partial = sums, .c = p.weight, .rows = out, .columns = taps, .chunks = parts, .row_stride = taps};
-    l.launch(sum.launch({.groups = ceil_div(out * taps, 64)}));
+    add_parts(l, sums, as_matrix(p.weight, out, taps), parts);
 }
 
 void emit_x(Lowering& l, const ConvProblem& p, const Dim& flops)

@@ -178,10 +178,7 @@ void emit_weight(Lowering& l, const ConvProblem& c, const View& dy, const Dim& p
                                       .constants = std::move(constants),
                                       .groups = parts * tiles,
                                       .flops = 2 * p.n * image * p.co * p.ci * p.taps}));
-    const Dim row = p.ci * p.taps;
-    const ops::records::gemm_sum sum{
-        .partial = sums, .c = c.weight, .rows = p.co, .columns = row, .chunks = parts, .row_stride = row};
-    l.launch(sum.launch({.groups = ceil_div(p.co * row, 64)}));
+    add_parts(l, sums, as_matrix(c.weight, p.co, p.ci * p.taps), parts);
 }
 
 void emit_weight(Lowering& l, const ConvProblem& c)

@@ -106,13 +106,7 @@ void emit_weight(Lowering& l, const Problem& p)
     View sum = sums;
     if (!whole) {
         sum = narrow ? l.temporary(f32, {rows, columns}) : c.weight;
-        const ops::records::gemm_sum record{.partial = sums,
-                                            .c = sum,
-                                            .rows = rows,
-                                            .columns = columns,
-                                            .chunks = parts,
-                                            .row_stride = columns};
-        l.launch(record.launch({.groups = ceil_div(rows * columns, 64)}));
+        add_parts(l, sums, as_matrix(sum, rows, columns), parts);
     }
     if (!narrow) return;
     sum.layout.sizes = c.weight.layout.sizes;

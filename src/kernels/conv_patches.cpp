@@ -252,13 +252,7 @@ void emit_weight(Lowering& l, const ConvProblem& c)
     });
     if (!same(parts, 1)) {
         transposed = l.temporary(c.y.dtype, {rows, padded_co});
-        const ops::records::gemm_sum record{.partial = sums,
-                                            .c = transposed,
-                                            .rows = rows,
-                                            .columns = padded_co,
-                                            .chunks = parts,
-                                            .row_stride = padded_co};
-        l.launch(record.launch({.groups = ceil_div(rows * padded_co, 64)}));
+        add_parts(l, sums, as_matrix(transposed, rows, padded_co), parts);
     }
     transposed.layout.sizes = dweight.layout.sizes = {p.groups, p.co, p.taps()};
     transposed.layout.strides = {p.taps() * padded_co, 1, padded_co};

@@ -316,20 +316,34 @@ void emit_split(Lowering& l, const Capabilities& caps, const GemmProblem& p)
     const View sums = l.temporary(p.c.dtype, {chunks, m, n});
     emit_fitting(variants, l, caps, part(p, sums, 0, whole, chunk));
     emit_fitting(variants, l, caps, part(p, sums, whole * chunk, min(rest, 1), rest));
-    const ops::records::gemm_sum record{.partial = sums,
-                                        .c = p.c,
-                                        .rows = m,
-                                        .columns = n,
-                                        .chunks = chunks,
-                                        .row_stride = p.c.layout.strides[2],
-                                        .batches = 1,
-                                        .inners = 1,
-                                        .outer_stride = 0,
-                                        .inner_stride = 0};
-    l.launch(record.launch({.groups = ceil_div(m * n, 64)}));
+    add_parts(l, sums, p.c, chunks);
 }
 
 } // namespace
+
+View as_matrix(View v, const Dim& rows, const Dim& columns)
+{
+    v.layout.sizes = {1, 1, rows, columns};
+    v.layout.strides = {0, 0, columns, 1};
+    return v;
+}
+
+void add_parts(Lowering& l, const View& partial, const View& c, const Dim& parts)
+{
+    const Dim &rows = c.sizes()[2], &columns = c.sizes()[3];
+    const Dim batches = c.sizes()[0] * c.sizes()[1];
+    const ops::records::gemm_sum record{.partial = partial,
+                                        .c = c,
+                                        .rows = rows,
+                                        .columns = columns,
+                                        .chunks = parts,
+                                        .row_stride = c.layout.strides[2],
+                                        .batches = batches,
+                                        .inners = c.sizes()[1],
+                                        .outer_stride = c.layout.strides[0],
+                                        .inner_stride = c.layout.strides[1]};
+    l.launch(record.launch({.groups = ceil_div(batches * rows * columns, 64)}));
+}
 
 View packed(Lowering& l, const Capabilities& caps, const View& v, const Dim& rows, const Dim& columns)
 {

@@ -107,18 +107,7 @@ void gemm_tile(ops::Lowering& l, const GemmProblem& p)
         const Dim fits = of_large ? large : 1 - large;
         if (!same(fits, 0)) l.when(fits, [&] { l.launch(tiles(p, parts, partial, of_large)); });
     }
-    if (never) return;
-    const ops::records::gemm_sum sum{.partial = sums,
-                                     .c = p.c,
-                                     .rows = m,
-                                     .columns = n,
-                                     .chunks = parts.count,
-                                     .row_stride = p.c.layout.strides[2],
-                                     .batches = batches,
-                                     .inners = p.c.sizes()[1],
-                                     .outer_stride = p.c.layout.strides[0],
-                                     .inner_stride = p.c.layout.strides[1]};
-    l.launch(sum.launch({.groups = is_split * ceil_div(batches * m * n, 64)}));
+    if (!never) l.when(is_split, [&] { add_parts(l, sums, p.c, parts.count); });
 }
 
 } // namespace reprise::kernels

@@ -14,6 +14,10 @@ namespace reprise::kernels {
 // Emits C[b] = A[b] B[b].  The numeric class of f32 and f64 is in shaders/common/gemm.glsl, of f32 on GPUs in gemm_tile.cpp,
 // that of f16 and bf16 in cuda/gemm_half.cu.
 void gemm(ops::Lowering&, const device::Capabilities&, const ops::GemmProblem&);
+// Returns a contiguous view as one matrix [1, 1, rows, columns].
+ops::View as_matrix(ops::View, const Dim& rows, const Dim& columns);
+// Adds parts [parts, outer, inner, rows, columns], which are contiguous, in order to c [outer, inner, rows, columns].
+void add_parts(ops::Lowering&, const ops::View& partial, const ops::View& c, const Dim& parts);
 ops::View packed(ops::Lowering&, const device::Capabilities&, const ops::View&, const Dim& rows,
                  const Dim& columns);
 
