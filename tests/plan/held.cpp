@@ -49,7 +49,7 @@ TEST(Held, ByAttentionAreTwoMatrices)
               3 * mib / 2);
 }
 
-// The input of a product goes before its gradient comes; each takes 1 MiB.
+// The input of a product goes before its gradient comes; each takes 16 MiB, and the parts of the weight's gradient 4.
 TEST(Held, ByAProductIsItsInputOrThatsGradient)
 {
     const test::UseDevice use(test::imitation("gpu"));
@@ -58,8 +58,8 @@ TEST(Held, ByAProductIsItsInputOrThatsGradient)
                       const Variable a(in[0]), w(in[1]);
                       return grad({matmul(sin(a), w)}, {a, w}, {.cotangents = {in[2]}});
                   },
-                  {spec({1024, 256}), spec({256, 256}), spec({1024, 256})}),
-              3 * mib / 2);
+                  {spec({16384, 256}), spec({256, 256}), spec({16384, 256})}),
+              24 * mib);
 }
 
 } // namespace
