@@ -7,11 +7,11 @@
 //
 // A group of 256 lanes computes 64 rows x 64 columns, each lane 4 x 4; LARGE 128 x 128, each lane 8 x 8.  A round takes
 // STEPS steps of k from one half of the shared memory while the next round's elements are loaded; a barrier ends it.
-// Loads beyond an edge are clamped: rows and columns there are not stored, and steps of k there count as 0.
+// Loads beyond an edge are clamped: rows and columns there are not stored, and steps of k there add nothing.
 //
 //   strides    in elements; the columns of C are contiguous
 //   batches    batches / inners times `inners` matrices, with an outer and an inner stride
-//   partial    [parts][batches][M][N], if parts > 1; part_length is a multiple of 4
+//   partial    [parts][batches][M][N], if parts > 1; part_length is then a multiple of 16
 //   groups     parts * batches * ceil(M / 64) * ceil(N / 64), or of 128
 //   requires   offsets below 2^31 elements
 #extension GL_GOOGLE_include_directive : require
@@ -87,24 +87,24 @@ vec4 load4(Source s, uint loads, uint block, uint K)
         v[i] = ReadFloats(s.address).v[s.at[i] + min(block + element_of(loads, i).y, K - 1u) * s.k_stride];
     return v;
 }
-// Returns the elements with 0 for steps beyond K.  It is called after the products of a round, so that no load is
-// waited for before.
-vec4 without_padding(vec4 v, uint loads, uint block, uint K)
+// Returns the elements with `zero` for steps beyond K: -0 in A, +0 in B, as fma(-0, +0, s) is s, also if s is -0.  It is
+// called after the products of a round, so that no load is waited for before.
+vec4 padded(vec4 v, uint loads, uint block, uint K, float zero)
 {
-    if (loads >= VECTORS_ALONG_K) return block + element_of(loads, 0u).y < K ? v : vec4(0.0);
-    [[unroll]] for (uint i = 0u; i < 4u; ++i) v[i] = block + element_of(loads, i).y < K ? v[i] : 0.0;
+    if (loads >= VECTORS_ALONG_K) return block + element_of(loads, 0u).y < K ? v : vec4(zero);
+    [[unroll]] for (uint i = 0u; i < 4u; ++i) v[i] = block + element_of(loads, i).y < K ? v[i] : zero;
     return v;
 }
 
-#define STORE_TO_TILE(tile, begin, loads, v)                                                                         \
-    if (loads == VECTORS_ALONG_LINES) {                                                                              \
-        const uvec2 e = element_of(loads, 0u);                                                                       \
-        tile[begin + e.y * PITCH + e.x / 4u] = v;                                                                               \
-    } else {                                                                                                         \
-        [[unroll]] for (uint i = 0u; i < 4u; ++i) {                                                                  \
-            const uvec2 e = element_of(loads, i) + (loads == VECTORS_ALONG_K ? uvec2(0u, i) : uvec2(0u));            \
-            tile[begin + e.y * PITCH + e.x / 4u][e.x % 4u] = v[i];                                                              \
-        }                                                                                                            \
+#define STORE_TO_TILE(tile, begin, loads, v) \
+    if (loads == VECTORS_ALONG_LINES) { \
+        const uvec2 e = element_of(loads, 0u); \
+        tile[begin + e.y * PITCH + e.x / 4u] = v; \
+    } else { \
+        [[unroll]] for (uint i = 0u; i < 4u; ++i) { \
+            const uvec2 e = element_of(loads, i) + (loads == VECTORS_ALONG_K ? uvec2(0u, i) : uvec2(0u)); \
+            tile[begin + e.y * PITCH + e.x / 4u][e.x % 4u] = v[i]; \
+        } \
     }
 
 void store(uvec2 to, uint at, uint column, uint N, vec4 sum)
@@ -144,8 +144,8 @@ void main()
         [[unroll]] for (uint j = 0u; j < VECTORS; ++j) sum[i][j] = vec4(0.0);
     if (K > 0u) {
         vec4 next_a = load4(A, A_LOADS, 0u, K), next_b = load4(B, B_LOADS, 0u, K);
-        next_a = without_padding(next_a, A_LOADS, 0u, K);
-        next_b = without_padding(next_b, B_LOADS, 0u, K);
+        next_a = padded(next_a, A_LOADS, 0u, K, uintBitsToFloat(0x80000000u));
+        next_b = padded(next_b, B_LOADS, 0u, K, 0.0);
         STORE_TO_TILE(tile_a, 0u, A_LOADS, next_a)
         STORE_TO_TILE(tile_b, 0u, B_LOADS, next_b)
     }
@@ -170,8 +170,8 @@ void main()
         }
         begin = HALF - begin;
         if (more) {
-            next_a = without_padding(next_a, A_LOADS, block + STEPS, K);
-            next_b = without_padding(next_b, B_LOADS, block + STEPS, K);
+            next_a = padded(next_a, A_LOADS, block + STEPS, K, uintBitsToFloat(0x80000000u));
+            next_b = padded(next_b, B_LOADS, block + STEPS, K, 0.0);
             STORE_TO_TILE(tile_a, begin, A_LOADS, next_a)
             STORE_TO_TILE(tile_b, begin, B_LOADS, next_b)
         }

@@ -120,8 +120,9 @@ struct Capabilities {
     std::uint64_t memory_bytes = 0; // of the largest device-local heap
     std::uint64_t memory_limit = 0; // of all allocations together, until set_memory_limit()
     std::uint32_t subgroup_size = 1;
-    bool host_kernels = false; // runs Kernel::host
-    bool computes = true;      // false: the null device
+    std::uint32_t shared_bytes = 0; // shared memory of a workgroup
+    bool host_kernels = false;      // runs Kernel::host
+    bool computes = true;           // false: the null device
     bool subgroup_shuffle = false;
     bool float16 = false, float64 = false, int64 = false; // arithmetic in kernels
     bool half_products = false; // products and convolutions take f16 operands directly (CUDA)

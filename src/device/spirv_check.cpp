@@ -42,6 +42,7 @@ enum : std::uint32_t {
     OpDecorate = 71
 };
 constexpr std::uint32_t no_contraction = 42;
+constexpr std::uint32_t fma = 50;                            // of GLSL.std.450
 constexpr std::uint32_t signed_zero_inf_nan_preserve = 4461; // an execution mode
 
 std::string literal(Words spirv, std::size_t from, std::size_t end)
@@ -77,7 +78,7 @@ std::vector<std::string> spirv_faults(const std::string& kernel, std::span<const
         // Floats of 16 bits are only loaded and stored: kernels compute in 32 bits.
         if (opcode == OpTypeFloat && length >= 3 && w[2] >= 32 && !preserved.count(w[2]))
             found.push_back(kernel + ": it lacks the execution mode SignedZeroInfNanPreserve for " +
-                            std::to_string(w[2]) + " bits (device/preserve_mode.hpp)");
+                            std::to_string(w[2]) + " bits (device/float_controls.hpp)");
         if (opcode == OpName && length >= 3) names[w[1]] = literal(spirv, at + 2, end);
         if (opcode == OpFunction && length >= 5) function = w[2];
         if (opcode == OpExtInstImport && length >= 3 && literal(spirv, at + 2, end) == "GLSL.std.450")
@@ -92,6 +93,8 @@ std::vector<std::string> spirv_faults(const std::string& kernel, std::span<const
             found.push_back(location() + operation->second +
                             " lacks NoContraction: make the result or local that it flows into `precise`"
                             " (and leave [[unroll]] off: spirv-opt's copies lose it)");
+        if (opcode == OpExtInst && length >= 5 && w[3] == glsl && w[4] == fma && !decorated.count(w[2]))
+            found.push_back(location() + "Fma lacks NoContraction (device/float_controls.hpp)");
         if (opcode == OpExtInst && length >= 5 && w[3] == glsl) {
             const auto instruction = contracted_instructions.find(w[4]);
             if (instruction != contracted_instructions.end())

@@ -2,7 +2,7 @@
 //
 // K is divided into parts of equal length, and only into one unless a long K meets a result that is too small to occupy the
 // device.  A part is a chain of fma; the parts are added in order.  Their number depends on the sizes alone, so eager code
-// and programs get the same bits.  The sums of parts take about 4 MiB at most: the more tiles, the fewer parts.
+// and programs get the same bits.  The sums of parts take 4 MiB at most: the more tiles, the fewer parts.
 #include "kernels/matrix.hpp"
 #include "kernels/variants.hpp"
 #include "ops/launch_where.hpp"
@@ -17,7 +17,8 @@ using ops::GemmProblem;
 using ops::View;
 
 constexpr std::int64_t side = 64, large_side = 128;
-constexpr std::int64_t wanted_groups = 256; // occupies a GPU of about 100 compute units
+constexpr std::int64_t wanted_groups = 256;   // at most; occupies a GPU of about 100 compute units
+constexpr std::uint32_t shared_bytes = 17408; // of the smaller tile, which takes more
 constexpr std::int64_t min_k = 512, min_part = 64, max_parts = 32;
 
 struct Parts {
@@ -28,7 +29,8 @@ Parts parts_of(const Dim& batches, const Dim& m, const Dim& n, const Dim& k)
 {
     if (k.at_most(min_k - 1)) return {1, k};
     const Dim tiles = max(batches * ceil_div(m, side) * ceil_div(n, side), 1);
-    const Dim wanted = 1 + ops::is_at_least(k, min_k) * (min(ceil_div(wanted_groups, tiles), max_parts) - 1);
+    const Dim wanted =
+        1 + ops::is_at_least(k, min_k) * (min(max(floor_div(wanted_groups, tiles), 1), max_parts) - 1);
     const Dim length = max(16 * ceil_div(ceil_div(k, wanted), 16), min_part);
     return {max(ceil_div(k, length), 1), length};
 }
@@ -89,7 +91,8 @@ std::string refuse_gemm_tile(const device::Capabilities& c, const GemmProblem& p
 {
     if (p.c.dtype != f32) return "it computes in f32";
     if (c.is_cuda()) return "it is Vulkan's";
-    return c.gpu_kernels() ? "" : "barriers and shared memory are slow on CPUs";
+    if (!c.gpu_kernels()) return "barriers and shared memory are slow on CPUs";
+    return c.shared_bytes < shared_bytes ? "it needs 17 KiB of shared memory" : "";
 }
 
 void gemm_tile(ops::Lowering& l, const GemmProblem& p)
@@ -102,7 +105,7 @@ void gemm_tile(ops::Lowering& l, const GemmProblem& p)
     const View sums = never ? p.c : l.temporary(f32, {is_split * parts.count, batches, m, n});
     const ops::records::Output partial = never ? ops::records::Output(ops::records::Absent{p.c}) : sums;
 
-    const Dim large = n.at_most(1023) ? Dim(0) : ops::is_at_least(m, 1024) * ops::is_at_least(n, 1024);
+    const Dim large = ops::is_at_least(m, 1024) * ops::is_at_least(n, 1024);
     for (const bool of_large : {true, false}) {
         const Dim fits = of_large ? large : 1 - large;
         if (!same(fits, 0)) l.when(fits, [&] { l.launch(tiles(p, parts, partial, of_large)); });

@@ -16,7 +16,7 @@ namespace reprise::kernels {
 void gemm(ops::Lowering&, const device::Capabilities&, const ops::GemmProblem&);
 // Returns a contiguous view as one matrix [1, 1, rows, columns].
 ops::View as_matrix(ops::View, const Dim& rows, const Dim& columns);
-// Adds parts [parts, outer, inner, rows, columns], which are contiguous, in order to c [outer, inner, rows, columns].
+// Writes the sum of the parts [parts, outer, inner, rows, columns], added in order, to c [outer, inner, rows, columns].
 void add_parts(ops::Lowering&, const ops::View& partial, const ops::View& c, const Dim& parts);
 ops::View packed(ops::Lowering&, const device::Capabilities&, const ops::View&, const Dim& rows,
                  const Dim& columns);

@@ -2,8 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "device/embedded_kernels.hpp"
-#include "device/preserve_mode.hpp"
+#include "device/float_controls.hpp"
 #include "device/spirv_check.hpp"
 
 namespace reprise::device {
@@ -49,14 +51,30 @@ TEST(SpirvCheck, AModuleWithoutTheModeIsAFault)
     EXPECT_THAT(spirv_faults("gemm_tile", without),
                 ElementsAre(HasSubstr("SignedZeroInfNanPreserve for 32 bits")));
 
-    EXPECT_THAT(spirv_faults("gemm_tile", with_preserve_mode(without)), IsEmpty());
+    EXPECT_THAT(spirv_faults("gemm_tile", with_float_controls(without)), IsEmpty());
 
     const Words both = words_of("elementwise_tanh_fwd_f64"), half = without_preserve_mode(both, longer);
     EXPECT_EQ(modes(half), 1u);
     EXPECT_EQ(capabilities(half), 1u) << "the mode for 32 bits needs it";
     EXPECT_EQ(half.size() + 4, both.size());
     EXPECT_THAT(spirv_faults("tanh", half), ElementsAre(HasSubstr("SignedZeroInfNanPreserve for 64 bits")));
-    EXPECT_THAT(spirv_faults("tanh", with_preserve_mode(half)), IsEmpty());
+    EXPECT_THAT(spirv_faults("tanh", with_float_controls(half)), IsEmpty());
+}
+
+TEST(SpirvCheck, FmaIsNotSplit)
+{
+    Words words = words_of("gemm_tile");
+    EXPECT_EQ(count(words, 71, 2, 42), count(words, 12, 4, 50))
+        << "every fma of the kernel is decorated, and nothing else";
+    EXPECT_GE(count(words, 12, 4, 50), 1u);
+    const auto begins = spirv_instructions(words);
+    const auto decoration = std::find_if(begins.begin(), begins.end(), [&](std::uint32_t at) {
+        return at + 2 < words.size() && (words[at] & 0xFFFFu) == 71 && words[at + 2] == 42;
+    });
+    ASSERT_NE(decoration, begins.end());
+    words.erase(words.begin() + *decoration, words.begin() + *decoration + 3);
+    EXPECT_THAT(spirv_faults("gemm_tile", words), ElementsAre(HasSubstr("Fma lacks NoContraction")));
+    EXPECT_THAT(spirv_faults("gemm_tile", with_float_controls(words)), IsEmpty());
 }
 
 TEST(SpirvCheck, OtherModulesStayAsTheyAre)
@@ -66,8 +84,8 @@ TEST(SpirvCheck, OtherModulesStayAsTheyAre)
     EXPECT_EQ(without_preserve_mode(words, longer), words);
     EXPECT_EQ(without_preserve_mode(words, {}), words);
     EXPECT_THAT(without_preserve_mode(Words{}, longer), IsEmpty());
-    EXPECT_EQ(with_preserve_mode(words), words);
-    EXPECT_THAT(with_preserve_mode(Words{}), IsEmpty());
+    EXPECT_EQ(with_float_controls(words), words);
+    EXPECT_THAT(with_float_controls(Words{}), IsEmpty());
 }
 
 } // namespace

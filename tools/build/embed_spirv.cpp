@@ -15,8 +15,8 @@
 #include <string>
 #include <vector>
 
+#include "device/float_controls.hpp"
 #include "device/packed_spirv.hpp"
-#include "device/preserve_mode.hpp"
 #include "device/spirv_check.hpp"
 #include "pack_spirv.hpp"
 
@@ -90,7 +90,7 @@ std::string embedded(const std::vector<std::filesystem::path>& list)
     std::vector<Words> modules;
     for (const auto& path : list) {
         names.push_back(kernel_name(path));
-        modules.push_back(reprise::device::with_preserve_mode(read_words(path)));
+        modules.push_back(reprise::device::with_float_controls(read_words(path)));
         for (const std::string& fault : reprise::device::spirv_faults(names.back(), modules.back()))
             found.push_back(fault);
     }

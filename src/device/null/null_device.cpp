@@ -174,6 +174,7 @@ Capabilities null_capabilities(const NullOptions& options)
     } else if (options.imitate == "gpu") {
         c.kind = Kind::discrete;
         c.subgroup_size = 32;
+        c.shared_bytes = 32768;
         c.float16 = c.int64 = true;
         c.slab_bytes = 256 * mebi;
         c.texel_view = true;

@@ -25,7 +25,7 @@ const char* shader_class_of(const PhysicalDevice& d)
                                                    : "gpu";
 }
 
-// REPRISE_KERNELS=gpu chooses the kernels of GPUs on every device, so that software drivers can test them.
+// REPRISE_KERNELS=gpu chooses the kernels of GPUs on every Vulkan device, so that software drivers can test them.
 bool gpu_kernels_are_forced()
 {
     const char* const kernels = std::getenv("REPRISE_KERNELS");
@@ -44,6 +44,7 @@ Capabilities capabilities_of(const PhysicalDevice& d, const std::string& id)
     c.memory_bytes = d.heap_bytes();
     c.memory_limit = c.memory_bytes / 10 * 9;
     c.subgroup_size = d.v11.subgroupSize;
+    c.shared_bytes = d.properties.limits.maxComputeSharedMemorySize;
     c.subgroup_shuffle = (d.v11.subgroupSupportedStages & VK_SHADER_STAGE_COMPUTE_BIT) != 0 &&
                          (d.v11.subgroupSupportedOperations & VK_SUBGROUP_FEATURE_SHUFFLE_BIT) != 0;
     c.float16 = d.features.has("shaderFloat16");
@@ -54,10 +55,16 @@ Capabilities capabilities_of(const PhysicalDevice& d, const std::string& id)
     c.prefer_texels = has_quirk(d, Quirk::texel_loads_are_wide) && !c.force_gpu_kernels;
     c.flushes_subnormals = has_quirk(d, Quirk::flushes_subnormals);
     c.shader_class = shader_class_of(d);
-    if (!d.v12.shaderSignedZeroInfNanPreserveFloat32) {
+    const bool inspected = d.refusals.empty(); // of older drivers v12 is not known
+    if (inspected && !d.v12.shaderSignedZeroInfNanPreserveFloat32) {
         c.warnings.push_back(
             "It lacks shaderSignedZeroInfNanPreserveFloat32: its compiler may lose the sign of zeros, "
             "infinities and NaN.");
+    }
+    if (inspected && c.float64 && !d.v12.shaderSignedZeroInfNanPreserveFloat64) {
+        c.warnings.push_back(
+            "It lacks shaderSignedZeroInfNanPreserveFloat64: in f64 its compiler may lose the sign of "
+            "zeros, infinities and NaN.");
     }
     return c;
 }

@@ -1,6 +1,6 @@
 #include "device/vulkan/pipeline_cache.hpp"
 #include "device/embedded_kernels.hpp"
-#include "device/preserve_mode.hpp"
+#include "device/float_controls.hpp"
 #include "device/spirv_check.hpp"
 #include <algorithm>
 #include <reprise/error.hpp>

@@ -6,7 +6,7 @@
 
 #include <reprise/error.hpp>
 
-#include "device/preserve_mode.hpp"
+#include "device/float_controls.hpp"
 #include "device/spirv_check.hpp"
 #include "kernels/shader_texts.hpp"
 #include "kernels/spirv_compiler.hpp"
@@ -57,7 +57,7 @@ SpirV compile(const std::string& name, const std::string& text, Author author)
                      ") does not compile: ", result.GetErrorMessage());
     SpirV words(result.cbegin(), result.cend());
     if (author == Author::user) return words;
-    words = device::with_preserve_mode(words);
+    words = device::with_float_controls(words);
     if (const auto faults = device::spirv_faults(name, words); !faults.empty())
         detail::fail(ErrorKind::internal, "fuse", faults.front());
     return words;
