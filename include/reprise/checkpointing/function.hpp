@@ -49,8 +49,9 @@ public:
     std::vector<Tensor> recompute() const;
 
     const std::string& id() const noexcept; // the layer's id
-    // The manager and the engine that it is registered in.
+    // The manager that it is registered in.
     const std::shared_ptr<CheckpointManager>& manager() const noexcept;
+    // The engine that it is registered in.
     const std::shared_ptr<RecomputationEngine>& engine() const noexcept;
 
 private:
