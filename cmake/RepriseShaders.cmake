@@ -280,7 +280,8 @@ function(reprise_add_shaders target)
         add_executable(reprise_embed_spirv "${REPRISE_SHADER_ROOT}/tools/build/embed_spirv.cpp"
             "${REPRISE_SHADER_ROOT}/tools/build/pack_spirv.cpp"
             "${REPRISE_SHADER_ROOT}/src/device/packed_spirv.cpp"
-            "${REPRISE_SHADER_ROOT}/src/device/float_controls.cpp" "${REPRISE_SHADER_ROOT}/src/device/spirv_check.cpp")
+            "${REPRISE_SHADER_ROOT}/src/device/float_controls.cpp" "${REPRISE_SHADER_ROOT}/src/device/spirv.cpp"
+            "${REPRISE_SHADER_ROOT}/src/device/spirv_check.cpp")
         target_compile_features(reprise_embed_spirv PRIVATE cxx_std_20)
         target_link_libraries(reprise_embed_spirv PRIVATE ZLIB::ZLIB)
         target_include_directories(reprise_embed_spirv PRIVATE "${REPRISE_SHADER_ROOT}/src")

@@ -10,8 +10,6 @@
 //   SHUFFLE     16 rows x 4 columns, 8 lanes that share their loads of A: needs subgroups of 8 lanes,
 //               tuned for lavapipe if an operand is not in the slab or not worth packing
 //
-//   strides    in elements; the columns of C are contiguous
-//   batches    batches / inners times `inners` matrices, with an outer and an inner stride
 //   groups     batches * ceil(M / 8) * ceil(N / 32);  SHUFFLE: batches * ceil(M / 16) * ceil(N / 32)
 //   requires   offsets below 2^31 elements
 #extension GL_GOOGLE_include_directive : require
@@ -59,10 +57,7 @@ layout(local_size_x = LANES) in;
 
 RECORD(gemm_address)
 INPUT(a) INPUT(b) OUTPUT(c)
-INT(m) INT(n) INT(k) INT(a_row_stride) INT(b_row_stride) INT(c_row_stride)
-INT(batches) INT(a_outer_stride) INT(b_outer_stride) INT(c_outer_stride)
-INT(a_column_stride) INT(b_column_stride)
-INT(inners) INT(a_inner_stride) INT(b_inner_stride) INT(c_inner_stride)
+MEMBER(GemmSizes, sizes)
 END_RECORD
 
 #define CLEAR_VECTOR(row, i) sum[row][i] = total[row][i] = REAL4(0.0);
@@ -86,22 +81,22 @@ END_RECORD
 
 void main()
 {
-    const uint M = record.m, N = record.n, K = record.k;
-    const int rsA = record.a_row_stride, rsB = record.b_row_stride, ldc = record.c_row_stride;
-    const int batches = record.batches;
-    const int strideA = record.a_outer_stride, strideB = record.b_outer_stride, strideC = record.c_outer_stride;
-    const int csA = record.a_column_stride, csB = record.b_column_stride;
+    const uint M = record.sizes.m, N = record.sizes.n, K = record.sizes.k;
+    const int rsA = record.sizes.a_row_stride, rsB = record.sizes.b_row_stride, ldc = record.sizes.c_row_stride;
+    const int batches = record.sizes.batches;
+    const int strideA = record.sizes.a_outer_stride, strideB = record.sizes.b_outer_stride, strideC = record.sizes.c_outer_stride;
+    const int csA = record.sizes.a_column_stride, csB = record.sizes.b_column_stride;
     Reals A = Reals(record.a.address), B = Reals(record.b.address);
     Reals C = Reals(record.c.address);
 
     const Tile tile = tile_of(flat_group(), M, N, ROWS, COLUMNS * LANES);
     if (int(tile.batch) >= batches)
         return;
-    const Batch batch = batch_of(tile.batch, record.inners);
+    const Batch batch = batch_of(tile.batch, record.sizes.inners);
     const int outer = int(batch.outer), inner = int(batch.inner);
-    const int first_a = outer * strideA + inner * record.a_inner_stride;
-    const int first_b = outer * strideB + inner * record.b_inner_stride;
-    const int first_c = outer * strideC + inner * record.c_inner_stride;
+    const int first_a = outer * strideA + inner * record.sizes.a_inner_stride;
+    const int first_b = outer * strideB + inner * record.sizes.b_inner_stride;
+    const int first_c = outer * strideC + inner * record.sizes.c_inner_stride;
     const uint lane = gl_LocalInvocationID.x;
     const uint column = tile.column + lane;
 

@@ -6,8 +6,7 @@
 // A group is one subgroup. It computes 16 rows x 32 columns, each lane 16 rows x 4 columns. One lane loads a texel of A
 // and passes it to all by a shuffle from a constant lane (a subgroupBroadcast would be a loop).
 //
-//   strides    in elements, between rows of A, B and C as they are stored
-//   batches    batches / inners times `inners` matrices, with an outer and an inner stride
+//   strides    between rows of A, B and C as they are stored; the column strides are not read
 //   constants  0: EVEN, promises that K is a multiple of 16, N and C's strides are multiples of 4, C starts on
 //              16 bytes
 //   groups     batches * ceil(M / 16) * ceil(N / 32)
@@ -32,10 +31,7 @@ layout(constant_id = 0) const bool EVEN = false;
 
 RECORD(gemm_texel_nn)
 INPUT(a) INPUT(b) OUTPUT(c)
-INT(m) INT(n) INT(k) INT(a_row_stride) INT(b_row_stride) INT(c_row_stride)
-INT(batches) INT(a_outer_stride) INT(b_outer_stride) INT(c_outer_stride)
-INT(a_column_stride) INT(b_column_stride) // neither is read
-INT(inners) INT(a_inner_stride) INT(b_inner_stride) INT(c_inner_stride)
+MEMBER(GemmSizes, sizes)
 END_RECORD
 
 const uint ROWS = 16u, COLUMNS = 32u; // per tile
@@ -96,12 +92,12 @@ const uint STEPS = 16u;               // k per block of loads: a fetch is a call
 
 void main()
 {
-    const uint M = record.m, N = record.n, K = record.k;
-    const uint lda4 = uint(record.a_row_stride) / 4u, ldb4 = uint(record.b_row_stride) / 4u;
-    const uint ldc = record.c_row_stride, batches = record.batches, strideC = record.c_outer_stride;
-    const uint inners = record.inners, innerC = record.c_inner_stride;
-    const uint strideA4 = uint(record.a_outer_stride) / 4u, strideB4 = uint(record.b_outer_stride) / 4u;
-    const uint innerA4 = uint(record.a_inner_stride) / 4u, innerB4 = uint(record.b_inner_stride) / 4u;
+    const uint M = record.sizes.m, N = record.sizes.n, K = record.sizes.k;
+    const uint lda4 = uint(record.sizes.a_row_stride) / 4u, ldb4 = uint(record.sizes.b_row_stride) / 4u;
+    const uint ldc = record.sizes.c_row_stride, batches = record.sizes.batches, strideC = record.sizes.c_outer_stride;
+    const uint inners = record.sizes.inners, innerC = record.sizes.c_inner_stride;
+    const uint strideA4 = uint(record.sizes.a_outer_stride) / 4u, strideB4 = uint(record.sizes.b_outer_stride) / 4u;
+    const uint innerA4 = uint(record.sizes.a_inner_stride) / 4u, innerB4 = uint(record.sizes.b_inner_stride) / 4u;
     const uint A = record.a.texel, B = record.b.texel, C = record.c.texel;
 
     const Tile tile = tile_of(flat_group(), M, N, ROWS, COLUMNS);

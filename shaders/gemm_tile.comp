@@ -9,8 +9,6 @@
 // STEPS steps of k from one half of the shared memory while the next round's elements are loaded; a barrier ends it.
 // Loads beyond an edge are clamped: rows and columns there are not stored, and steps of k there add nothing.
 //
-//   strides    in elements; the columns of C are contiguous
-//   batches    batches / inners times `inners` matrices, with an outer and an inner stride
 //   partial    [parts][batches][M][N], if parts > 1; part_length is then a multiple of 16
 //   groups     parts * batches * ceil(M / 64) * ceil(N / 64), or of 128
 //   requires   offsets below 2^31 elements
@@ -22,11 +20,7 @@ layout(local_size_x = 256) in;
 
 RECORD(gemm_tile)
 INPUT(a) INPUT(b) OUTPUT(c) OUTPUT(partial)
-INT(m) INT(n) INT(k) INT(a_row_stride) INT(b_row_stride) INT(c_row_stride)
-INT(batches) INT(a_outer_stride) INT(b_outer_stride) INT(c_outer_stride)
-INT(a_column_stride) INT(b_column_stride)
-INT(inners) INT(a_inner_stride) INT(b_inner_stride) INT(c_inner_stride)
-INT(parts) INT(part_length)
+MEMBER(GemmSizes, sizes) INT(parts) INT(part_length)
 END_RECORD
 
 // How an operand is loaded.  A line is a row of A or a column of B.  Vectors need 16-byte aligned lines (or steps of k)
@@ -119,23 +113,23 @@ void store(uvec2 to, uint at, uint column, uint N, vec4 sum)
 
 void main()
 {
-    const uint M = record.m, N = record.n, batches = record.batches, parts = record.parts;
+    const uint M = record.sizes.m, N = record.sizes.n, batches = record.sizes.batches, parts = record.parts;
     const uint down = (M + SIDE - 1u) / SIDE, across = (N + SIDE - 1u) / SIDE;
     const uint part = quotient(flat_group(), max(batches * down * across, 1u));
     if (part >= parts) return;
     const Tile tile = tile_of(flat_group() - part * batches * down * across, M, N, SIDE, SIDE);
-    const Batch batch = batch_of(tile.batch, record.inners);
-    const uint first_k = part * record.part_length, K = min(record.k - first_k, record.part_length);
-    const uint first_a = batch.outer * record.a_outer_stride + batch.inner * record.a_inner_stride;
-    const uint first_b = batch.outer * record.b_outer_stride + batch.inner * record.b_inner_stride;
-    const Source A = source_of(record.a.address, A_LOADS, first_a + first_k * record.a_column_stride, tile.row, M,
-                               record.a_row_stride, record.a_column_stride);
-    const Source B = source_of(record.b.address, B_LOADS, first_b + first_k * record.b_row_stride, tile.column, N,
-                               record.b_column_stride, record.b_row_stride);
+    const Batch batch = batch_of(tile.batch, record.sizes.inners);
+    const uint first_k = part * record.part_length, K = min(record.sizes.k - first_k, record.part_length);
+    const uint first_a = batch.outer * record.sizes.a_outer_stride + batch.inner * record.sizes.a_inner_stride;
+    const uint first_b = batch.outer * record.sizes.b_outer_stride + batch.inner * record.sizes.b_inner_stride;
+    const Source A = source_of(record.a.address, A_LOADS, first_a + first_k * record.sizes.a_column_stride, tile.row, M,
+                               record.sizes.a_row_stride, record.sizes.a_column_stride);
+    const Source B = source_of(record.b.address, B_LOADS, first_b + first_k * record.sizes.b_row_stride, tile.column, N,
+                               record.sizes.b_column_stride, record.sizes.b_row_stride);
     const bool whole = parts == 1u;
     const uvec2 to = whole ? record.c.address : record.partial.address;
-    const uint to_row_stride = whole ? record.c_row_stride : N;
-    const uint first_c = whole ? batch.outer * record.c_outer_stride + batch.inner * record.c_inner_stride
+    const uint to_row_stride = whole ? record.sizes.c_row_stride : N;
+    const uint first_c = whole ? batch.outer * record.sizes.c_outer_stride + batch.inner * record.sizes.c_inner_stride
                                : (part * batches + tile.batch) * M * N;
     const uint lane_row = gl_LocalInvocationIndex / 16u, lane_column = gl_LocalInvocationIndex % 16u;
 

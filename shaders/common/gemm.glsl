@@ -16,6 +16,16 @@ const uint CHUNK = 512u;
 #define EACH_8(F) EACH_4(F) F(4) F(5) F(6) F(7)
 #define EACH_16(F) EACH_8(F) F(8) F(9) F(10) F(11) F(12) F(13) F(14) F(15)
 
+// Sizes and strides, in elements, of a batch of products; the columns of C are contiguous.  The batch has `batches`
+// matrices, batches / inners times `inners`, with an outer and an inner stride.
+struct GemmSizes {
+    int m, n, k;
+    int a_row_stride, b_row_stride, c_row_stride;
+    int batches, a_outer_stride, b_outer_stride, c_outer_stride;
+    int a_column_stride, b_column_stride;
+    int inners, a_inner_stride, b_inner_stride, c_inner_stride;
+};
+
 // The index of a matrix in a batch of batches.
 struct Batch {
     uint outer, inner;

@@ -1,45 +1,19 @@
 #include "device/float_controls.hpp"
-#include "device/packed_spirv.hpp"
+#include "device/spirv.hpp"
 
 #include <algorithm>
-#include <cstring>
-#include <functional>
 
 namespace reprise::device {
 
 namespace {
 
-using Words = std::span<const std::uint32_t>;
-
-// From the specifications of SPIR-V and of GLSL.std.450.
-enum : std::uint32_t {
-    OpExtInstImport = 11,
-    OpExtInst = 12,
-    OpEntryPoint = 15,
-    OpExecutionMode = 16,
-    OpCapability = 17,
-    OpTypeFloat = 22,
-    OpDecorate = 71,
-    OpMemberDecorate = 72
-};
-constexpr std::uint32_t capability = 4466, mode = 4461, no_contraction = 42, fma = 50;
-constexpr char glsl_name[] = "GLSL.std.450";
-
-std::uint32_t opcode_of(Words instruction) { return instruction[0] & 0xFFFFu; }
-bool is_mode(Words w) { return opcode_of(w) == OpExecutionMode && w.size() >= 4 && w[2] == mode; }
-bool is_capability(Words w) { return opcode_of(w) == OpCapability && w.size() >= 2 && w[1] == capability; }
-bool is_glsl(Words w)
+bool is_mode(SpirvWords w)
 {
-    const std::size_t bytes = sizeof(glsl_name); // with the final 0
-    return opcode_of(w) == OpExtInstImport && w.size_bytes() >= 8 + bytes &&
-           std::memcmp(w.data() + 2, glsl_name, bytes) == 0;
+    return opcode_of(w) == OpExecutionMode && w.size() >= 4 && w[2] == preserve_mode;
 }
-
-void for_each_instruction(Words spirv, const std::function<void(Words)>& f)
+bool is_capability(SpirvWords w)
 {
-    const std::vector<std::uint32_t> begins = spirv_instructions(spirv);
-    for (std::size_t i = 0; i + 1 < begins.size(); ++i)
-        f(spirv.subspan(begins[i], begins[i + 1] - begins[i]));
+    return opcode_of(w) == OpCapability && w.size() >= 2 && w[1] == preserve_capability;
 }
 
 bool contains(std::span<const std::uint32_t> list, std::uint32_t value)
@@ -56,19 +30,19 @@ struct Contents {
         fmas; // ids of results with NoContraction, and of those that lack it
 };
 
-Contents contents_of(Words spirv)
+Contents contents_of(SpirvWords spirv)
 {
     Contents c;
-    for_each_instruction(spirv, [&](Words w) {
+    for_each_instruction(spirv, [&](SpirvWords w) {
         if (is_capability(w)) c.has_capability = true;
-        if (is_glsl(w)) c.glsl = w[1];
+        if (imports_glsl(w)) c.glsl = w[1];
         if (is_mode(w)) c.widths.push_back(w[3]);
         if (opcode_of(w) == OpEntryPoint && w.size() >= 3) c.entry = w[2];
         if (opcode_of(w) == OpTypeFloat && w.size() >= 3 && w[2] >= 32 && !contains(c.widths, w[2]))
             c.missing_widths.push_back(w[2]);
-        if (opcode_of(w) == OpDecorate && w.size() >= 3 && w[2] == no_contraction)
+        if (opcode_of(w) == OpDecorate && w.size() >= 3 && w[2] == no_contraction_decoration)
             c.decorated.push_back(w[1]);
-        const bool is_fma = opcode_of(w) == OpExtInst && w.size() >= 5 && w[3] == c.glsl && w[4] == fma;
+        const bool is_fma = opcode_of(w) == OpExtInst && w.size() >= 5 && w[3] == c.glsl && w[4] == glsl_fma;
         if (is_fma && !contains(c.decorated, w[2])) c.fmas.push_back(w[2]);
     });
     return c;
@@ -76,7 +50,7 @@ Contents contents_of(Words spirv)
 
 } // namespace
 
-std::vector<std::uint32_t> with_float_controls(Words spirv)
+std::vector<std::uint32_t> with_float_controls(SpirvWords spirv)
 {
     Contents c = contents_of(spirv);
     std::vector<std::uint32_t> out(spirv.begin(), spirv.end());
@@ -84,20 +58,20 @@ std::vector<std::uint32_t> with_float_controls(Words spirv)
     out.resize(spirv_header_words);
     bool adds_capability = !c.missing_widths.empty() && !c.has_capability;
     bool after_entry_points = false;
-    for_each_instruction(spirv, [&](Words w) {
+    for_each_instruction(spirv, [&](SpirvWords w) {
         if (opcode_of(w) == OpCapability && adds_capability) { // capabilities are the first section
-            out.insert(out.end(), {2u << 16 | OpCapability, capability});
+            out.insert(out.end(), {2u << 16 | OpCapability, preserve_capability});
             adds_capability = false;
         }
         if (after_entry_points && opcode_of(w) != OpEntryPoint) { // execution modes follow them
             for (const std::uint32_t width : c.missing_widths)
-                out.insert(out.end(), {4u << 16 | OpExecutionMode, c.entry, mode, width});
+                out.insert(out.end(), {4u << 16 | OpExecutionMode, c.entry, preserve_mode, width});
             after_entry_points = false;
         }
         if (opcode_of(w) == OpEntryPoint) after_entry_points = true;
         if (opcode_of(w) == OpDecorate || opcode_of(w) == OpMemberDecorate) { // the first of its section
             for (const std::uint32_t id : c.fmas)
-                out.insert(out.end(), {3u << 16 | OpDecorate, id, no_contraction});
+                out.insert(out.end(), {3u << 16 | OpDecorate, id, no_contraction_decoration});
             c.fmas.clear();
         }
         out.insert(out.end(), w.begin(), w.end());
@@ -105,16 +79,16 @@ std::vector<std::uint32_t> with_float_controls(Words spirv)
     return out;
 }
 
-std::vector<std::uint32_t> without_preserve_mode(Words spirv, std::span<const std::uint32_t> widths)
+std::vector<std::uint32_t> without_preserve_mode(SpirvWords spirv, std::span<const std::uint32_t> widths)
 {
     bool removes = false, remains = false;
-    for_each_instruction(spirv, [&](Words w) {
+    for_each_instruction(spirv, [&](SpirvWords w) {
         if (is_mode(w)) (contains(widths, w[3]) ? removes : remains) = true;
     });
     std::vector<std::uint32_t> out(spirv.begin(), spirv.end());
     if (!removes) return out;
     out.resize(spirv_header_words);
-    for_each_instruction(spirv, [&](Words w) {
+    for_each_instruction(spirv, [&](SpirvWords w) {
         const bool removed = is_mode(w) ? contains(widths, w[3]) : is_capability(w) && !remains;
         if (!removed) out.insert(out.end(), w.begin(), w.end());
     });

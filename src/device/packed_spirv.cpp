@@ -93,18 +93,6 @@ bool run_of_base(Reader& in, Base& base, std::size_t end, Words& out)
 
 } // namespace
 
-Words spirv_instructions(std::span<const std::uint32_t> words)
-{
-    Words begins;
-    for (std::size_t at = spirv_header_words; at < words.size(); at += words[at] >> 16) {
-        const std::uint32_t length = words[at] >> 16;
-        if (length == 0 || length > words.size() - at) return {};
-        begins.push_back(static_cast<std::uint32_t>(at));
-    }
-    begins.push_back(static_cast<std::uint32_t>(words.size()));
-    return begins;
-}
-
 std::uint32_t SpirvRenaming::expected(std::uint32_t word) const
 {
     if (word >= moved_.size()) return word;

@@ -17,6 +17,8 @@
 #include <span>
 #include <vector>
 
+#include "device/spirv.hpp"
+
 namespace reprise::device {
 
 struct PackedSpirv {
@@ -28,13 +30,6 @@ struct PackedSpirv {
 
 // Returns the module; empty if the bytes are not output of tools/build/pack_spirv.cpp.
 std::vector<std::uint32_t> unpack(const PackedSpirv&);
-
-constexpr std::uint32_t spirv_magic = 0x07230203; // first word of every module
-constexpr std::size_t spirv_header_words = 5;
-
-// The index of each instruction's first word, then the size of the module.  Empty if an instruction has length 0 or
-// exceeds the module.
-std::vector<std::uint32_t> spirv_instructions(std::span<const std::uint32_t> words);
 
 // Predicts how a word of the base was renamed in this module, from the words seen so far.  Ids that are close together
 // are mostly moved by the same amount, so an id that was not seen yet moves like the nearest smaller id that was.

@@ -1,5 +1,6 @@
 // Also compiled into the build tool (tools/build/embed_spirv.cpp).
 #include "device/spirv_check.hpp"
+#include "device/spirv.hpp"
 
 #include <map>
 #include <set>
@@ -8,9 +9,7 @@ namespace reprise::device {
 
 namespace {
 
-using Words = std::span<const std::uint32_t>;
-
-// Opcodes from the SPIR-V specification.
+// Opcodes of the SPIR-V specification.
 const std::map<std::uint32_t, const char*> float_operations = {
     {127, "OpFNegate"},
     {129, "OpFAdd"},
@@ -32,57 +31,29 @@ const std::map<std::uint32_t, const char*> contracted_instructions = {
     {68, "Cross"}, {69, "Normalize"},  {71, "Reflect"}, {72, "Refract"},
 };
 
-enum : std::uint32_t {
-    OpName = 5,
-    OpExtInstImport = 11,
-    OpExtInst = 12,
-    OpExecutionMode = 16,
-    OpTypeFloat = 22,
-    OpFunction = 54,
-    OpDecorate = 71
-};
-constexpr std::uint32_t no_contraction = 42;
-constexpr std::uint32_t fma = 50;                            // of GLSL.std.450
-constexpr std::uint32_t signed_zero_inf_nan_preserve = 4461; // an execution mode
-
-std::string literal(Words spirv, std::size_t from, std::size_t end)
-{
-    std::string text;
-    for (std::size_t i = from; i < end; ++i)
-        for (int byte = 0; byte < 4; ++byte) {
-            const char c = static_cast<char>(spirv[i] >> (8 * byte) & 255);
-            if (c == 0) return text;
-            text += c;
-        }
-    return text;
-}
-
 } // namespace
 
 std::vector<std::string> spirv_faults(const std::string& kernel, std::span<const std::uint32_t> spirv)
 {
-    const std::vector<std::uint32_t> begins = spirv_instructions(spirv);
-    if (!is_spirv(spirv) || begins.size() < 2) return {kernel + ": no whole SPIR-V module"};
+    if (!is_spirv(spirv) || spirv_instructions(spirv).size() < 2)
+        return {kernel + ": no whole SPIR-V module"};
     std::set<std::uint32_t> decorated;
     std::map<std::uint32_t, std::string> names;
     std::uint32_t glsl = 0, function = 0;
     std::vector<std::string> found;
     std::set<std::uint32_t> preserved; // widths, bits
-    for (std::size_t i = 0; i + 1 < begins.size(); ++i) {
-        const std::size_t at = begins[i], end = begins[i + 1], length = end - at;
-        const std::uint32_t* w = spirv.data() + at;
-        const std::uint32_t opcode = w[0] & 65535u;
-        if (opcode == OpDecorate && length >= 3 && w[2] == no_contraction) decorated.insert(w[1]);
-        if (opcode == OpExecutionMode && length >= 4 && w[2] == signed_zero_inf_nan_preserve)
-            preserved.insert(w[3]);
+    for_each_instruction(spirv, [&](SpirvWords w) {
+        const std::uint32_t opcode = opcode_of(w);
+        const std::size_t length = w.size();
+        if (opcode == OpDecorate && length >= 3 && w[2] == no_contraction_decoration) decorated.insert(w[1]);
+        if (opcode == OpExecutionMode && length >= 4 && w[2] == preserve_mode) preserved.insert(w[3]);
         // Floats of 16 bits are only loaded and stored: kernels compute in 32 bits.
         if (opcode == OpTypeFloat && length >= 3 && w[2] >= 32 && !preserved.count(w[2]))
             found.push_back(kernel + ": it lacks the execution mode SignedZeroInfNanPreserve for " +
                             std::to_string(w[2]) + " bits (device/float_controls.hpp)");
-        if (opcode == OpName && length >= 3) names[w[1]] = literal(spirv, at + 2, end);
+        if (opcode == OpName && length >= 3) names[w[1]] = spirv_text(w, 2);
         if (opcode == OpFunction && length >= 5) function = w[2];
-        if (opcode == OpExtInstImport && length >= 3 && literal(spirv, at + 2, end) == "GLSL.std.450")
-            glsl = w[1];
+        if (imports_glsl(w)) glsl = w[1];
         const auto location = [&] {
             const auto name = names.find(function);
             return kernel + ": %" + std::to_string(w[2]) +
@@ -93,7 +64,7 @@ std::vector<std::string> spirv_faults(const std::string& kernel, std::span<const
             found.push_back(location() + operation->second +
                             " lacks NoContraction: make the result or local that it flows into `precise`"
                             " (and leave [[unroll]] off: spirv-opt's copies lose it)");
-        if (opcode == OpExtInst && length >= 5 && w[3] == glsl && w[4] == fma && !decorated.count(w[2]))
+        if (opcode == OpExtInst && length >= 5 && w[3] == glsl && w[4] == glsl_fma && !decorated.count(w[2]))
             found.push_back(location() + "Fma lacks NoContraction (device/float_controls.hpp)");
         if (opcode == OpExtInst && length >= 5 && w[3] == glsl) {
             const auto instruction = contracted_instructions.find(w[4]);
@@ -101,7 +72,7 @@ std::vector<std::string> spirv_faults(const std::string& kernel, std::span<const
                 found.push_back(location() + instruction->second +
                                 " hides products and sums: write them out, on `precise` locals");
         }
-    }
+    });
     return found;
 }
 

@@ -7,15 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "device/packed_spirv.hpp"
-
 namespace reprise::device {
-
-// True if the words can be a module: they have a header with the magic number.
-inline bool is_spirv(std::span<const std::uint32_t> words) noexcept
-{
-    return words.size() >= spirv_header_words && words[0] == spirv_magic;
-}
 
 // Returns one sentence for each operation that a driver may change, or one that says that the module is broken.
 std::vector<std::string> spirv_faults(const std::string& kernel, std::span<const std::uint32_t> words);

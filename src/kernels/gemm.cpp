@@ -37,32 +37,6 @@ struct Tile {
     std::int64_t rows, columns;
 };
 
-// gemm_address and gemm_texel_nn have records with the same members.
-template <class Record>
-Record arguments(const GemmProblem& p, const Matrix& a, const Matrix& b, const Dim& a_row_stride)
-{
-    const Matrix c(p.c);
-    return {.a = a.view,
-            .b = b.view,
-            .c = p.c,
-            .m = c.rows(),
-            .n = c.columns(),
-            .k = p.a.sizes()[3],
-            .a_row_stride = a_row_stride,
-            .b_row_stride = b.row,
-            .c_row_stride = p.c.layout.strides[2],
-            .batches = p.c.sizes()[0] * p.c.sizes()[1],
-            .a_outer_stride = a.outer,
-            .b_outer_stride = b.outer,
-            .c_outer_stride = c.outer,
-            .a_column_stride = a.column,
-            .b_column_stride = b.column,
-            .inners = p.c.sizes()[1],
-            .a_inner_stride = a.inner,
-            .b_inner_stride = b.inner,
-            .c_inner_stride = c.inner};
-}
-
 // Returns a launch with workgroups and flops, but without arguments.
 ops::LaunchSpec by_tiles(const char* kernel, const GemmProblem& p, Tile tile)
 {
@@ -76,7 +50,8 @@ ops::LaunchSpec by_tiles(const char* kernel, const GemmProblem& p, Tile tile)
 ops::LaunchSpec by_address(const char* kernel, const GemmProblem& p, Tile tile)
 {
     const Matrix a(p.a), b(p.b);
-    return arguments<ops::records::gemm_address>(p, a, b, a.row).launch(by_tiles(kernel, p, tile));
+    return ops::records::gemm_address{.a = a.view, .b = b.view, .c = p.c, .sizes = gemm_sizes(p, a, b)}
+        .launch(by_tiles(kernel, p, tile));
 }
 
 // Handles any dtype and strides.  A library for products runs instead of this launch.
@@ -103,12 +78,13 @@ void emit_texel(Lowering& l, const GemmProblem& p)
     const bool transposed = !a.texel_rows() && a.texel_columns();
     if (!a.texel_rows() && !transposed) a = Matrix(l.packed(p.a, a.rows(), round_up(a.columns(), 4)));
     if (!b.texel_rows()) b = Matrix(l.packed(p.b, b.rows(), round_up(b.columns(), 4)));
-    const Dim pitch = transposed ? a.column_pitch() : a.row;
+    ops::records::GemmSizes sizes = gemm_sizes(p, a, b);
+    if (transposed) sizes.a_row_stride = a.column_pitch();
     ops::LaunchSpec spec = by_tiles(transposed ? "gemm_texel_tn" : "gemm_texel_nn", p, {16, 32});
     spec.constants = {is_even(p) ? 1u : 0u};
     spec.texels = true;
-    l.launch(arguments<ops::records::gemm_texel_nn>(p, a, b, pitch).launch(std::move(spec)),
-             by_address("gemm_address_shuffle", p, {16, 32}));
+    const ops::records::gemm_texel_nn record{.a = a.view, .b = b.view, .c = p.c, .sizes = sizes};
+    l.launch(record.launch(std::move(spec)), by_address("gemm_address_shuffle", p, {16, 32}));
 }
 
 Dim is_one(const Dim& d) // 1 where d is 1, else 0; d must not be negative
@@ -173,9 +149,9 @@ void emit_turned(Lowering& l, const GemmProblem& p)
     Matrix b(transposed(p.a));
     if (!b.texel_rows()) b = Matrix(l.packed(b.view, b.rows(), round_up(b.columns(), 4)));
     const GemmProblem turned{a.view, transposed(p.a), transposed(p.c)};
-    auto record = arguments<ops::records::gemm_texel_nn>(turned, a, b, a.row);
-    record.c = p.c;
-    record.c_row_stride = p.c.layout.strides[2];
+    ops::records::GemmSizes sizes = gemm_sizes(turned, a, b);
+    sizes.c_row_stride = p.c.layout.strides[2];
+    const ops::records::gemm_texel_nn record{.a = a.view, .b = b.view, .c = p.c, .sizes = sizes};
     ops::LaunchSpec spec = by_tiles("gemm_texel_nn_turned", turned, {16, 32});
     spec.constants = {p.a.sizes()[3].divisible_by(16) ? 1u : 0u};
     spec.texels = true;

@@ -53,29 +53,14 @@ ops::LaunchSpec tiles(const GemmProblem& p, const Parts& parts, const ops::recor
                       bool large)
 {
     const Matrix a(p.a), b(p.b), c(p.c);
-    const Dim batches = p.c.sizes()[0] * p.c.sizes()[1];
     const std::int64_t tile = large ? large_side : side;
     const bool vectors = c.texel_rows() && c.columns().divisible_by(4);
+    const Dim batches = p.c.sizes()[0] * p.c.sizes()[1];
     const ops::records::gemm_tile record{.a = a.view,
                                          .b = b.view,
                                          .c = p.c,
                                          .partial = partial,
-                                         .m = c.rows(),
-                                         .n = c.columns(),
-                                         .k = a.columns(),
-                                         .a_row_stride = a.row,
-                                         .b_row_stride = b.row,
-                                         .c_row_stride = c.row,
-                                         .batches = batches,
-                                         .a_outer_stride = a.outer,
-                                         .b_outer_stride = b.outer,
-                                         .c_outer_stride = c.outer,
-                                         .a_column_stride = a.column,
-                                         .b_column_stride = b.column,
-                                         .inners = p.c.sizes()[1],
-                                         .a_inner_stride = a.inner,
-                                         .b_inner_stride = b.inner,
-                                         .c_inner_stride = c.inner,
+                                         .sizes = gemm_sizes(p, a, b),
                                          .parts = parts.count,
                                          .part_length = parts.length};
     return record.launch(

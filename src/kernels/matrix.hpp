@@ -1,5 +1,6 @@
 #pragma once
-#include "ops/lowering.hpp"
+#include "ops/records.hpp"
+#include "shape/rules.hpp"
 
 namespace reprise::kernels {
 
@@ -33,5 +34,27 @@ private:
                view.layout.offset.divisible_by(4);
     }
 };
+
+// Returns the sizes of a product whose operands may have been packed since.
+inline ops::records::GemmSizes gemm_sizes(const ops::GemmProblem& p, const Matrix& a, const Matrix& b)
+{
+    const Matrix c(p.c);
+    return {.m = c.rows(),
+            .n = c.columns(),
+            .k = p.a.sizes()[3],
+            .a_row_stride = a.row,
+            .b_row_stride = b.row,
+            .c_row_stride = p.c.layout.strides[2],
+            .batches = p.c.sizes()[0] * p.c.sizes()[1],
+            .a_outer_stride = a.outer,
+            .b_outer_stride = b.outer,
+            .c_outer_stride = c.outer,
+            .a_column_stride = a.column,
+            .b_column_stride = b.column,
+            .inners = p.c.sizes()[1],
+            .a_inner_stride = a.inner,
+            .b_inner_stride = b.inner,
+            .c_inner_stride = c.inner};
+}
 
 } // namespace reprise::kernels

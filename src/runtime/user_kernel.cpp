@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "device/spirv_check.hpp"
+#include "device/spirv.hpp"
 #include "eager/context.hpp"
 #include "graph/cell.hpp"
 #include "kernels/code_cache.hpp"

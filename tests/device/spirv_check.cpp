@@ -18,18 +18,17 @@ using Words = std::vector<std::uint32_t>;
 
 Words words_of(const char* kernel) { return unpack(*embedded_kernel(kernel)->code); }
 
-// Returns the number of instructions that begin with these words after the first one, which has opcode and length.
+// Returns the number of instructions with this opcode whose word at the index has this value.
 std::size_t count(const Words& words, std::uint32_t opcode, std::size_t index, std::uint32_t value)
 {
     std::size_t found = 0;
-    const auto begins = spirv_instructions(words);
-    for (std::size_t i = 0; i + 1 < begins.size(); ++i)
-        found += (words[begins[i]] & 0xFFFFu) == opcode && begins[i] + index < begins[i + 1] &&
-                 words[begins[i] + index] == value;
+    for_each_instruction(words, [&](SpirvWords w) {
+        found += opcode_of(w) == opcode && index < w.size() && w[index] == value;
+    });
     return found;
 }
-std::size_t capabilities(const Words& words) { return count(words, 17, 1, 4466); }
-std::size_t modes(const Words& words) { return count(words, 16, 2, 4461); }
+std::size_t capabilities(const Words& words) { return count(words, OpCapability, 1, preserve_capability); }
+std::size_t modes(const Words& words) { return count(words, OpExecutionMode, 2, preserve_mode); }
 
 TEST(SpirvCheck, KernelsPreserveSignedZerosInfinitiesAndNaN)
 {
@@ -64,13 +63,13 @@ TEST(SpirvCheck, AModuleWithoutTheModeIsAFault)
 TEST(SpirvCheck, FmaIsNotSplit)
 {
     const Words words = words_of("gemm_tile");
-    const std::size_t fmas = count(words, 12, 4, 50);
+    const std::size_t fmas = count(words, OpExtInst, 4, glsl_fma);
     EXPECT_GE(fmas, 1u);
     Words undecorated(words.begin(), words.begin() + spirv_header_words);
-    const auto begins = spirv_instructions(words);
-    for (std::size_t i = 0; i + 1 < begins.size(); ++i)
-        if ((words[begins[i]] & 0xFFFFu) != 71 || words[begins[i] + 2] != 42) // OpDecorate, NoContraction
-            undecorated.insert(undecorated.end(), words.begin() + begins[i], words.begin() + begins[i + 1]);
+    for_each_instruction(words, [&](SpirvWords w) {
+        if (opcode_of(w) != OpDecorate || w[2] != no_contraction_decoration)
+            undecorated.insert(undecorated.end(), w.begin(), w.end());
+    });
 
     const auto split = [](const Words& module) {
         const auto faults = spirv_faults("gemm_tile", module);

@@ -74,7 +74,7 @@ std::optional<Numbers> product_kernel(const Kernel& k)
 
 std::optional<Product> product_of(const LaunchArguments& l, Numbers numbers)
 {
-    const records::gemm_address r(l); // gemm_half has the same record
+    const records::GemmSizes r = records::gemm_address(l).sizes; // gemm_half has the same record
     const std::int64_t rows = r.m, columns = r.n, depth = r.k, batch = r.batches, inners = r.inners;
     if (rows == 0 || columns == 0 || depth == 0 || batch == 0) return std::nullopt;
     const auto a = column_major(depth, columns, {r.b_row_stride, r.b_column_stride});

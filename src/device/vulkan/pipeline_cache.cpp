@@ -1,8 +1,7 @@
 #include "device/vulkan/pipeline_cache.hpp"
 #include "device/embedded_kernels.hpp"
 #include "device/float_controls.hpp"
-#include "device/spirv_check.hpp"
-#include <algorithm>
+#include "device/spirv.hpp"
 #include <reprise/error.hpp>
 
 namespace reprise::device::vulkan {
@@ -27,12 +26,12 @@ std::vector<std::uint32_t> embedded_words(const std::string& name)
 // Whether the module has a variable with the binding of the slab's windows.
 bool sees_windows(std::span<const std::uint32_t> words)
 {
-    constexpr std::uint32_t decorate = 4 << 16 | 71, binding = 33, windows = 1;
-    const std::vector<std::uint32_t> begins = spirv_instructions(words); // empty if the module is broken
-    return std::any_of(begins.begin(), begins.end(), [&](std::uint32_t at) {
-        return at < words.size() && words[at] == decorate && words[at + 2] == binding &&
-               words[at + 3] == windows;
+    constexpr std::uint32_t windows = 1;
+    bool found = false;
+    for_each_instruction(words, [&](SpirvWords w) {
+        found |= opcode_of(w) == OpDecorate && w.size() == 4 && w[2] == binding_decoration && w[3] == windows;
     });
+    return found;
 }
 
 } // namespace
