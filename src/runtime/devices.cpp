@@ -143,13 +143,13 @@ std::vector<std::string> capability_names(const device::Capabilities& c)
     return out;
 }
 
-// Returns what is known of an open device, else of one that is not open.
-std::vector<std::string> warnings_of(const device::Capabilities& listed)
+// Returns what is known of the device: more if it is open.
+device::Capabilities known_capabilities(const device::Capabilities& listed)
 {
     Open& o = open_devices();
     std::lock_guard lock(o.mutex);
     const auto found = o.contexts.find(listed.id);
-    return found == o.contexts.end() ? listed.warnings : found->second->device()->capabilities().warnings;
+    return found == o.contexts.end() ? listed : found->second->device()->capabilities();
 }
 
 } // namespace
@@ -191,7 +191,7 @@ std::vector<DeviceDescription> devices()
 {
     std::vector<DeviceDescription> out;
     for (const device::Listed& l : device::enumerate()) {
-        const device::Capabilities& c = l.capabilities;
+        const device::Capabilities c = known_capabilities(l.capabilities);
         const bool inspected = l.refused.empty() || !c.driver.empty();
         out.push_back({.name = l.refused.empty() ? c.id : "",
                        .description = c.name,
@@ -201,7 +201,7 @@ std::vector<DeviceDescription> devices()
                        .subgroup_size = inspected ? c.subgroup_size : 0,
                        .capabilities = inspected ? capability_names(c) : std::vector<std::string>{},
                        .refused = l.refused,
-                       .warnings = warnings_of(c)});
+                       .warnings = c.warnings});
     }
     return out;
 }

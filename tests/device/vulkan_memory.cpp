@@ -38,7 +38,6 @@ TEST_P(VulkanMemory, CapabilitiesAreWhatTheDriverIs)
     if (c.shader_class == "swiftshader") {
         EXPECT_EQ(c.slab_bytes, 128 * mebi);
         EXPECT_FALSE(c.texel_view || c.prefer_texels || c.float16 || c.float64 || c.int64);
-        EXPECT_TRUE(c.flushes_subnormals);
     }
 }
 

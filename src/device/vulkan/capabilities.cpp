@@ -53,7 +53,6 @@ Capabilities capabilities_of(const PhysicalDevice& d, const std::string& id)
     c.timestamps = d.timestamp_bits > 0 && d.properties.limits.timestampPeriod > 0;
     c.force_gpu_kernels = gpu_kernels_are_forced();
     c.prefer_texels = has_quirk(d, Quirk::texel_loads_are_wide) && !c.force_gpu_kernels;
-    c.flushes_subnormals = has_quirk(d, Quirk::flushes_subnormals);
     c.shader_class = shader_class_of(d);
     const bool inspected = d.refusals.empty(); // of older drivers v12 is not known
     if (inspected && !d.v12.shaderSignedZeroInfNanPreserveFloat32) {

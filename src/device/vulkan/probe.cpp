@@ -2,50 +2,71 @@
 #include "device/device.hpp"
 #include "device/vulkan/workarounds.hpp"
 #include <array>
+#include <bit>
 #include <cstring>
 
 namespace reprise::device::vulkan {
 
 namespace {
 
-// Rounds -8.5, -8, ..., 7 by shaders/probe_select.comp.
-bool selects_are_right(Device& device)
+using Numbers = std::array<float, 32>;
+
+struct Outputs {
+    Numbers rounded, scaled;
+};
+
+Outputs outputs_of(Device& device, const Numbers& x, const Numbers& tiny)
 {
-    constexpr std::array<float, 32> expected{-8,  -8, -8, -7, -6, -6, -6, -5, -4, -4, -4, -3, -2, -2, -2, -1,
-                                             -0., 0,  0,  1,  2,  2,  2,  3,  4,  4,  4,  5,  6,  6,  6,  7};
-    std::array<float, 32> numbers{}, rounded{};
-    for (std::size_t i = 0; i < numbers.size(); ++i) {
-        numbers[i] = static_cast<float>(i) / 2 - 8.5F;
-    }
-    const auto x = device.allocate(sizeof(numbers)), y = device.allocate(sizeof(rounded));
-    device.upload(x->address, std::as_bytes(std::span(numbers)));
+    const auto memory = device.allocate(4 * sizeof(Numbers));
+    const auto part = [&](std::size_t i) {
+        return Operand{memory->address + i * sizeof(Numbers), sizeof(Numbers)};
+    };
+    const std::array operands{part(0), part(1), part(2), part(3)};
+    device.upload(operands[0].address, std::as_bytes(std::span(x)));
+    device.upload(operands[1].address, std::as_bytes(std::span(tiny)));
     LaunchDeclaration launch;
-    launch.kernel.name = "probe_select";
-    launch.operands = {Access::read, Access::write};
+    launch.kernel.name = "probe";
+    launch.operands = {Access::read, Access::read, Access::write, Access::write};
+    launch.floats = 1;
     const auto recording = device.record({&launch, 1}, {.one_shot = true});
-    const std::array<Operand, 2> operands{{{x->address, x->bytes}, {y->address, y->bytes}}};
+    const double one = 1;
     recording->begin();
-    recording->set(0, {.operands = operands, .floats = {}, .ints = {}, .groups = 1});
+    recording->set(0, {.operands = operands, .floats = {&one, 1}, .ints = {}, .groups = 1});
     device.wait(recording->submit());
-    device.download(y->address, std::as_writable_bytes(std::span(rounded)));
-    return std::memcmp(rounded.data(), expected.data(), sizeof(expected)) == 0; // also the sign of 0
+    Outputs out{};
+    device.download(operands[2].address, std::as_writable_bytes(std::span(out.rounded)));
+    device.download(operands[3].address, std::as_writable_bytes(std::span(out.scaled)));
+    return out;
+}
+
+bool same_bits(const Numbers& a, const Numbers& b)
+{
+    return std::memcmp(a.data(), b.data(), sizeof(Numbers)) == 0;
 }
 
 } // namespace
 
-std::vector<std::string> probe(Device& device, const PhysicalDevice& physical)
+ProbeResults probe(Device& device, const PhysicalDevice& physical)
 {
-    if (!has_quirk(physical, Quirk::miscompiles_signed_selects)) {
-        return {};
+    constexpr Numbers expected{-8,  -8, -8, -7, -6, -6, -6, -5, -4, -4, -4, -3, -2, -2, -2, -1,
+                               -0., 0,  0,  1,  2,  2,  2,  3,  4,  4,  4,  5,  6,  6,  6,  7};
+    Numbers x{}, tiny{};
+    for (std::uint32_t i = 0; i < x.size(); ++i) {
+        x[i] = static_cast<float>(i) / 2 - 8.5F;
+        tiny[i] = std::bit_cast<float>(i + 1); // the smallest subnormal numbers
     }
-    std::vector<std::string> found;
-    if (!selects_are_right(device)) {
-        found.push_back(
-            "It computes where(c, copysign(y, x), x) and the like wrongly on this CPU, which has AVX-512: "
-            "set the environment variable GALLIUM_OVERRIDE_CPU_CAPS=avx.");
-    }
+    const Outputs out = outputs_of(device, x, tiny);
     device.reset_peak();
-    return found;
+    ProbeResults results;
+    results.flushes_subnormals = !same_bits(out.scaled, tiny);
+    if (!same_bits(out.rounded, expected)) {
+        results.warnings.push_back(
+            std::string("It computes where(c, copysign(y, x), x) and the like wrongly.") +
+            (has_quirk(physical, Quirk::miscompiles_signed_selects)
+                 ? " Set the environment variable GALLIUM_OVERRIDE_CPU_CAPS=avx, as this CPU has AVX-512."
+                 : ""));
+    }
+    return results;
 }
 
 } // namespace reprise::device::vulkan

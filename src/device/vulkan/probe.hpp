@@ -1,4 +1,4 @@
-// Runs small kernels that some drivers compile wrongly (workarounds.hpp).
+// Measures what drivers do and do not say.
 #pragma once
 #include <string>
 #include <vector>
@@ -11,7 +11,12 @@ namespace reprise::device::vulkan {
 
 struct PhysicalDevice;
 
-// Returns a sentence for each fault that was found.  Drivers that are not known to have one are not probed.
-std::vector<std::string> probe(Device&, const PhysicalDevice&);
+struct ProbeResults {
+    bool flushes_subnormals = false;
+    std::vector<std::string> warnings; // a sentence for each fault, for Capabilities
+};
+
+// Runs shaders/probe.comp once, which takes a submission.
+ProbeResults probe(Device&, const PhysicalDevice&);
 
 } // namespace reprise::device::vulkan

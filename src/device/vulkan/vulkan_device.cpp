@@ -1,6 +1,5 @@
 #include "device/vulkan/vulkan_device.hpp"
 #include "device/vulkan/one_shot.hpp"
-#include "device/vulkan/probe.hpp"
 #include "device/vulkan/recording.hpp"
 #include <reprise/error.hpp>
 
@@ -102,13 +101,18 @@ std::unique_ptr<Recording> VulkanDevice::record(std::span<const LaunchDeclaratio
     return std::make_unique<VulkanRecording>(shared_context(), launches, options);
 }
 
+void VulkanDevice::measured(const ProbeResults& results)
+{
+    capabilities_.flushes_subnormals = results.flushes_subnormals;
+    capabilities_.warnings.insert(capabilities_.warnings.end(), results.warnings.begin(),
+                                  results.warnings.end());
+}
+
 namespace {
 
-std::shared_ptr<Device> probed(std::shared_ptr<VulkanDevice> device, const PhysicalDevice& physical)
+std::shared_ptr<Device> probed(const std::shared_ptr<VulkanDevice>& device, const PhysicalDevice& physical)
 {
-    for (std::string& warning : probe(*device, physical)) {
-        device->warn(std::move(warning));
-    }
+    device->measured(probe(*device, physical));
     return device;
 }
 

@@ -1,6 +1,7 @@
 // The Vulkan implementation of the interface in device/device.hpp.
 #pragma once
 #include "device/vulkan/context.hpp"
+#include "device/vulkan/probe.hpp"
 
 namespace reprise::device::vulkan {
 
@@ -28,8 +29,8 @@ public:
     void close() override { context_.close(); }
     void abandon() noexcept override { context_.abandon(); }
 
-    Context& context() noexcept { return context_; }                                           // for tests
-    void warn(std::string sentence) { capabilities_.warnings.push_back(std::move(sentence)); } // when opened
+    Context& context() noexcept { return context_; } // for tests
+    void measured(const ProbeResults&);              // completes the capabilities when the device is opened
 
 private:
     Health& health() const override { return context_.device.health; }

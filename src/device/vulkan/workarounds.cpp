@@ -10,9 +10,6 @@ constexpr const char* llvmpipe_source =
     "https://gitlab.freedesktop.org/mesa/mesa/-/blob/main/src/gallium/drivers/llvmpipe/lp_state_cs.c";
 constexpr const char* swiftshader_memory =
     "https://github.com/google/swiftshader/blob/master/src/Vulkan/VkDeviceMemory.cpp";
-constexpr const char* swiftshader_threads =
-    "https://github.com/google/swiftshader/blob/master/src/Vulkan/libVulkan.cpp";
-
 constexpr Workaround rows[] = {
     {VK_DRIVER_ID_MESA_LLVMPIPE, Quirk::compiles_at_first_dispatch,
      "A recording ends with one submission of itself with no groups.",
@@ -28,8 +25,6 @@ constexpr Workaround rows[] = {
      "Lavapipe 25.0 to 26.2 on CPUs with AVX-512 computes `c ? copysign(y, x) : x` as `c ? x & ~y : x`. The "
      "environment variable GALLIUM_OVERRIDE_CPU_CAPS=avx prevents it.",
      llvmpipe_source},
-    {VK_DRIVER_ID_GOOGLE_SWIFTSHADER, Quirk::flushes_subnormals, "Tests flush subnormals on the host, too.",
-     "Its threads run with flush-to-zero set, though no execution mode requires it.", swiftshader_threads},
     {VK_DRIVER_ID_GOOGLE_SWIFTSHADER, Quirk::writes_what_it_allocates,
      "The slab has 128 MiB, and its texel view covers none but the first 65,536 texels.",
      "vkAllocateMemory writes all of it: 512 MiB take 512 MiB of memory and 0.3 s; a texel buffer ends at "

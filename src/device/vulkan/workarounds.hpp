@@ -10,7 +10,6 @@ struct PhysicalDevice;
 
 enum class Quirk : std::uint8_t {
     compiles_at_first_dispatch,
-    flushes_subnormals,
     miscompiles_signed_selects,
     texel_loads_are_wide,
     writes_what_it_allocates,

@@ -1,0 +1,31 @@
+// What differs between drivers, measured when a device is opened (src/device/vulkan/probe.cpp).
+//
+//   rounded    x rounded to the nearest integer in the form that some drivers compile wrongly; others give the results of
+//              rp_round().  Compilers see through other ways to write the sign bit.
+//   scaled     tiny * one, for subnormal numbers
+//   operands   32 floats each
+// devices: Vulkan
+#version 460
+#include "common/abi.glsl"
+#include "common/vocabulary.glsl"
+
+RECORD(probe)
+INPUT(x) INPUT(tiny) OUTPUT(rounded) OUTPUT(scaled)
+FLOAT(one)
+END_RECORD
+
+layout(local_size_x = 32) in;
+
+precise float nearest(float x)
+{
+    precise float a = rp_abs(x), near = (a + 8388608.0) - 8388608.0;
+    return a < 8388608.0 ? rp_copysign(near, x) : x;
+}
+
+void main()
+{
+    const uint i = gl_LocalInvocationIndex;
+    precise float product = Floats(record.tiny.address).v[i] * record.one;
+    Floats(record.rounded.address).v[i] = nearest(Floats(record.x.address).v[i]);
+    Floats(record.scaled.address).v[i] = product;
+}
