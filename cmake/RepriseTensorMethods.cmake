@@ -118,6 +118,12 @@ foreach(header IN LISTS method_headers)
         if(NOT code STREQUAL "" AND NOT statement MATCHES "[${semicolon}{}]$")
             continue()
         endif()
+        if(line MATCHES "namespace ([a-z]+)( {)?$") # the functions of reprise::linalg are no methods
+            set(namespace ${CMAKE_MATCH_1}${CMAKE_MATCH_2})
+        endif()
+        if(NOT namespace STREQUAL "linalg {")
+            string(REGEX REPLACE "^ inline (.*\\)) {.*$" " \\1${semicolon}" statement "${statement}")
+        endif()
         string(REGEX MATCH "^ (Tensor|bool|std::pair<Tensor, Tensor>|std::vector<Tensor>) ([a-z0-9_]+)\\((.*)\\)${semicolon}$"
             found "${statement}")
         if(found)

@@ -34,6 +34,8 @@ Tensor squeeze(const Tensor&, const Dims& dims);   // removes those of them whos
 Tensor unsqueeze(const Tensor&, std::int64_t dim); // inserts a dimension of size 1 at dim; a view
 // Reverses the order of elements along the dimensions; a copy.
 Tensor flip(const Tensor&, const Dims& dims);
+inline Tensor fliplr(const Tensor& x) { return flip(x, {1}); } // reverses the columns: dimension 1
+inline Tensor flipud(const Tensor& x) { return flip(x, {0}); } // reverses the rows: dimension 0
 // The elements start to start + length - 1 along dim; a view.  A negative start counts from the end.
 // Error(shape) where they are not all inside.
 Tensor narrow(const Tensor&, std::int64_t dim, const Dim& start, const Dim& length);
