@@ -74,7 +74,8 @@ std::optional<Numbers> product_kernel(const Kernel& k)
 
 std::optional<Product> product_of(const LaunchArguments& l, Numbers numbers)
 {
-    const records::GemmSizes r = records::gemm_address(l).sizes; // gemm_half has the same record
+    const records::gemm_address record(l); // gemm_half has the same record
+    const records::GemmSizes& r = record.sizes;
     const std::int64_t rows = r.m, columns = r.n, depth = r.k, batch = r.batches, inners = r.inners;
     if (rows == 0 || columns == 0 || depth == 0 || batch == 0) return std::nullopt;
     const auto a = column_major(depth, columns, {r.b_row_stride, r.b_column_stride});
@@ -92,7 +93,7 @@ std::optional<Product> product_of(const LaunchArguments& l, Numbers numbers)
     p.problem = {numbers, m.inners, *a, *b, *d};
     p.repeats = m.outers;
     const std::int64_t element = bytes_of(numbers);
-    const std::array<Address, 3> addresses = {r.b.address, r.a.address, r.c.address};
+    const std::array<Address, 3> addresses = {record.b.address, record.a.address, record.c.address};
     std::array<Matrix*, 3> matrices = {&p.problem.a, &p.problem.b, &p.problem.d};
     for (std::size_t i = 0; i < 3; ++i) {
         if (m.inners > 1) matrices[i]->stride = m.inner[i];
