@@ -6,6 +6,7 @@
 //   the rest   common/rows.glsl with KEPT = 1
 //   constants  1: CAUSAL
 // variants: attention_softmax: ; attention_softmax_texel: -DTEXELS
+// variants: attention_softmax_group: -DGROUP ; attention_softmax_group_vec4: -DGROUP -DVEC4
 #ifdef TEXELS
 #define SLAB
 #endif
@@ -16,7 +17,7 @@
 RECORD(attention_softmax)
 INPUT(x) OUTPUT(y)
 FLOAT(scale)
-INT(columns) INT(rows) INT(x_along) INT(y_along)
+INT(columns) INT(rows) INT(lane_bits) INT(x_along) INT(y_along)
 LIST(sizes) LIST(x_strides) LIST(y_strides)
 LIST(queries) LIST(keys)
 END_RECORD
@@ -33,36 +34,35 @@ void main()
     uint c[MAX_RANK];
     const bool exists = place(n, c);
     const Row x = row_of(record.x, record.x_along, 0u, c), y = row_of(record.y, record.y_along, 1u, c);
-    if (!exists)
-        return;
+    END_UNLESS(exists, n)
     const uint diagonal = c[0] - quotient(c[0], queries) * queries;
-    const uint count = CAUSAL != 0u ? min(length, diagonal + 1u) : length;
+    uint count = CAUSAL != 0u ? min(length, diagonal + 1u) : length;
+    END_UNLESS(exists, count)
 
     vec4 m = vec4(-rp_inf());
-    for (uint e = 0u; e < count; e += 4u) {
+    for (uint e = FIRST; e < count; e += NEXT) {
         precise vec4 t = load4(x, e, n) * scale;
         t = first(t, e, count, -rp_inf());
         m = vec4(rp_max(m.x, t.x), rp_max(m.y, t.y), rp_max(m.z, t.z), rp_max(m.w, t.w));
     }
-    float largest = rp_max(rp_max(m.x, m.y), rp_max(m.z, m.w));
-    largest = rp_is_zero(largest) ? 0.0 : largest; // whether it is +0 or -0 would depend on the order
+    const float largest = largest_of_row(m);
 
     precise float total = 0.0;
-    for (uint block = 0u; block < count; block += BLOCK) {
+    EACH_BLOCK(count) {
         precise vec4 sum = vec4(0.0);
         const uint end = min(block + BLOCK, count);
-        for (uint e = block; e < end; e += 4u) {
+        for (uint e = block + FIRST; e < end; e += NEXT) {
             precise vec4 shifted = load4(x, e, n) * scale - largest;
             sum += first(exponential(shifted), e, count, 0.0);
         }
-        total += (sum.x + sum.y) + (sum.z + sum.w);
+        total += sum_of_row(sum);
     }
 
-    uint e = 0u;
-    for (; e < count; e += 4u) {
+    uint e = FIRST;
+    for (; e < count; e += NEXT) {
         precise vec4 shifted = load4(x, e, n) * scale - largest;
         precise vec4 result = exponential(shifted) / total;
         store4(y, e, n, first(result, e, count, 0.0));
     }
-    for (; e < n; e += 4u) store4(y, e, n, vec4(0.0));
+    for (; e < n; e += NEXT) store4(y, e, n, vec4(0.0));
 }

@@ -6,6 +6,7 @@
 //   the rest   common/rows.glsl with KEPT = 1
 //   constants  1: CAUSAL
 // variants: attention_softmax_vjp: ; attention_softmax_vjp_texel: -DTEXELS
+// variants: attention_softmax_vjp_group: -DGROUP ; attention_softmax_vjp_group_vec4: -DGROUP -DVEC4
 #ifdef TEXELS
 #define SLAB
 #endif
@@ -16,7 +17,7 @@
 RECORD(attention_softmax_vjp)
 INPUT(dy) INPUT(y) OUTPUT(dx)
 FLOAT(scale)
-INT(columns) INT(rows) INT(dy_along) INT(y_along) INT(dx_along)
+INT(columns) INT(rows) INT(lane_bits) INT(dy_along) INT(y_along) INT(dx_along)
 LIST(sizes) LIST(dy_strides) LIST(y_strides) LIST(dx_strides)
 LIST(queries) LIST(keys)
 END_RECORD
@@ -35,26 +36,26 @@ void main()
     const Row dy = row_of(record.dy, record.dy_along, 0u, c);
     const Row y = row_of(record.y, record.y_along, 1u, c);
     const Row dx = row_of(record.dx, record.dx_along, 2u, c);
-    if (!exists)
-        return;
+    END_UNLESS(exists, n)
     const uint diagonal = c[0] - quotient(c[0], queries) * queries;
-    const uint count = CAUSAL != 0u ? min(length, diagonal + 1u) : length;
+    uint count = CAUSAL != 0u ? min(length, diagonal + 1u) : length;
+    END_UNLESS(exists, count)
 
     precise float total = 0.0;
-    for (uint block = 0u; block < count; block += BLOCK) {
+    EACH_BLOCK(count) {
         precise vec4 sum = vec4(0.0);
         const uint end = min(block + BLOCK, count);
-        for (uint e = block; e < end; e += 4u) {
+        for (uint e = block + FIRST; e < end; e += NEXT) {
             precise vec4 term = load4(dy, e, n) * load4(y, e, n);
             sum += first(term, e, count, 0.0);
         }
-        total += (sum.x + sum.y) + (sum.z + sum.w);
+        total += sum_of_row(sum);
     }
 
-    uint e = 0u;
-    for (; e < count; e += 4u) {
+    uint e = FIRST;
+    for (; e < count; e += NEXT) {
         precise vec4 result = (load4(dy, e, n) - total) * load4(y, e, n) * scale;
         store4(dx, e, n, first(result, e, count, 0.0));
     }
-    for (; e < n; e += 4u) store4(dx, e, n, vec4(0.0));
+    for (; e < n; e += NEXT) store4(dx, e, n, vec4(0.0));
 }

@@ -6,6 +6,7 @@
 //   the rest   common/rows.glsl with KEPT = 1
 //   constants  1, 2: whether there are a weight and a bias; 3: CENTERED
 // variants: layer_norm: ; layer_norm_texel: -DTEXELS
+// variants: layer_norm_group: -DGROUP ; layer_norm_group_vec4: -DGROUP -DVEC4
 #ifdef TEXELS
 #define SLAB
 #endif
@@ -16,7 +17,7 @@
 RECORD(layer_norm)
 INPUT(x) INPUT(weight) INPUT(bias) OUTPUT(y) OUTPUT(mean) OUTPUT(rstd)
 FLOAT(eps)
-INT(columns) INT(rows) INT(x_along) INT(weight_along) INT(bias_along) INT(y_along) INT(mean_along) INT(rstd_along)
+INT(columns) INT(rows) INT(lane_bits) INT(x_along) INT(weight_along) INT(bias_along) INT(y_along) INT(mean_along) INT(rstd_along)
 LIST(sizes) LIST(x_strides) LIST(weight_strides) LIST(bias_strides)
 LIST(y_strides) LIST(mean_strides) LIST(rstd_strides)
 END_RECORD
@@ -38,33 +39,32 @@ void main()
     const Row bias = row_of(record.bias, record.bias_along, 2u, c);
     const Row y = row_of(record.y, record.y_along, 3u, c);
     Floats means = Floats(record.mean.address), rstds = Floats(record.rstd.address);
-    if (!exists)
-        return;
+    END_UNLESS(exists, n)
 
     precise float total = 0.0;
     const uint to_average = CENTERED != 0u ? n : 0u;
-    for (uint block = 0u; block < to_average; block += BLOCK) {
+    EACH_BLOCK(to_average) {
         precise vec4 sum = vec4(0.0);
-        const uint end = min(block + BLOCK, n);
-        for (uint e = block; e < end; e += 4u) sum += inside(load4(x, e, n), e, n);
-        total += (sum.x + sum.y) + (sum.z + sum.w);
+        const uint end = min(block + BLOCK, to_average);
+        for (uint e = block + FIRST; e < end; e += NEXT) sum += inside(load4(x, e, n), e, n);
+        total += sum_of_row(sum);
     }
     precise float mean = total / float(n);
 
     total = 0.0;
-    for (uint block = 0u; block < n; block += BLOCK) {
+    EACH_BLOCK(n) {
         precise vec4 sum = vec4(0.0);
         const uint end = min(block + BLOCK, n);
-        for (uint e = block; e < end; e += 4u) {
+        for (uint e = block + FIRST; e < end; e += NEXT) {
             precise vec4 shifted = load4(x, e, n) - mean;
             sum += inside(shifted * shifted, e, n);
         }
-        total += (sum.x + sum.y) + (sum.z + sum.w);
+        total += sum_of_row(sum);
     }
     precise float variance = total / float(n) + eps;
     const float rstd = rp_rsqrt(variance);
 
-    for (uint e = 0u; e < n; e += 4u) {
+    for (uint e = FIRST; e < n; e += NEXT) {
         precise vec4 result = (load4(x, e, n) - mean) * rstd;
         if (WEIGHT != 0u)
             result *= load4(weight, e, n);
@@ -72,6 +72,8 @@ void main()
             result += load4(bias, e, n);
         store4(y, e, n, result);
     }
-    means.v[c[0]] = mean;
-    rstds.v[c[0]] = rstd;
+    if (exists && lane == 0u) {
+        means.v[c[0]] = mean;
+        rstds.v[c[0]] = rstd;
+    }
 }

@@ -6,6 +6,7 @@
 //   the rest   common/rows.glsl with KEPT = 1
 //   constants  1: whether there is a weight; 2: CENTERED
 // variants: layer_norm_vjp: ; layer_norm_vjp_texel: -DTEXELS
+// variants: layer_norm_vjp_group: -DGROUP ; layer_norm_vjp_group_vec4: -DGROUP -DVEC4
 #ifdef TEXELS
 #define SLAB
 #endif
@@ -15,7 +16,7 @@
 
 RECORD(layer_norm_vjp)
 INPUT(dy) INPUT(x) INPUT(weight) OUTPUT(dx) INPUT(mean) INPUT(rstd)
-INT(columns) INT(rows) INT(dy_along) INT(x_along) INT(weight_along) INT(dx_along) INT(mean_along) INT(rstd_along)
+INT(columns) INT(rows) INT(lane_bits) INT(dy_along) INT(x_along) INT(weight_along) INT(dx_along) INT(mean_along) INT(rstd_along)
 LIST(sizes) LIST(dy_strides) LIST(x_strides) LIST(weight_strides) LIST(dx_strides) LIST(mean_strides) LIST(rstd_strides)
 END_RECORD
 
@@ -42,26 +43,25 @@ void main()
     const Row weight = row_of(record.weight, record.weight_along, 2u, c);
     const Row dx = row_of(record.dx, record.dx_along, 3u, c);
     Floats means = Floats(record.mean.address), rstds = Floats(record.rstd.address);
-    if (!exists)
-        return;
+    END_UNLESS(exists, n)
     const float mean = means.v[c[0]], rstd = rstds.v[c[0]];
 
     precise float total_g = 0.0, total_gz = 0.0;
-    for (uint block = 0u; block < n; block += BLOCK) {
+    EACH_BLOCK(n) {
         precise vec4 sum_g = vec4(0.0), sum_gz = vec4(0.0);
         const uint end = min(block + BLOCK, n);
-        for (uint e = block; e < end; e += 4u) {
+        for (uint e = block + FIRST; e < end; e += NEXT) {
             precise vec4 g = inside(weighted(dy, weight, e, n), e, n);
             precise vec4 z = (load4(x, e, n) - mean) * rstd;
             sum_g += g;
             sum_gz += g * z;
         }
-        total_g += (sum_g.x + sum_g.y) + (sum_g.z + sum_g.w);
-        total_gz += (sum_gz.x + sum_gz.y) + (sum_gz.z + sum_gz.w);
+        total_g += sum_of_row(sum_g);
+        total_gz += sum_of_row(sum_gz);
     }
     precise float mean_g = CENTERED != 0u ? total_g / float(n) : 0.0, mean_gz = total_gz / float(n);
 
-    for (uint e = 0u; e < n; e += 4u) {
+    for (uint e = FIRST; e < n; e += NEXT) {
         precise vec4 z = (load4(x, e, n) - mean) * rstd;
         precise vec4 result = ((weighted(dy, weight, e, n) - mean_g) - z * mean_gz) * rstd;
         store4(dx, e, n, result);

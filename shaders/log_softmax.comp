@@ -3,7 +3,9 @@
 //
 //   the record is that of common/rows.glsl
 // variants: log_softmax: ; log_softmax_texel: -DTEXELS
+// variants: log_softmax_group: -DGROUP ; log_softmax_group_vec4: -DGROUP -DVEC4
 // variants: softmax: -DSOFTMAX ; softmax_texel: -DSOFTMAX -DTEXELS
+// variants: softmax_group: -DSOFTMAX -DGROUP ; softmax_group_vec4: -DSOFTMAX -DGROUP -DVEC4
 #ifdef TEXELS
 #define SLAB
 #endif
@@ -13,7 +15,7 @@
 
 RECORD(log_softmax)
 INPUT(x) OUTPUT(y)
-INT(columns) INT(rows) INT(x_along) INT(y_along)
+INT(columns) INT(rows) INT(lane_bits) INT(x_along) INT(y_along)
 LIST(sizes) LIST(x_strides) LIST(y_strides)
 END_RECORD
 
@@ -25,8 +27,7 @@ void main()
     uint c[MAX_RANK];
     const bool exists = place(n, c);
     const Row x = row_of(record.x, record.x_along, 0u, c), y = row_of(record.y, record.y_along, 1u, c);
-    if (!exists)
-        return;
+    END_UNLESS(exists, n)
 
     vec4 m = vec4(-rp_inf());
 #define TAKE_LARGEST(k)                                                                                      \
@@ -34,14 +35,13 @@ void main()
         const vec4 t = load4(x, e + k, n);                                                                   \
         m = vec4(rp_max(m.x, t.x), rp_max(m.y, t.y), rp_max(m.z, t.z), rp_max(m.w, t.w));                    \
     }
-    for (uint e = 0u; e < n; e += STEP) {
+    for (uint e = FIRST; e < n; e += STEP) {
         EACH_4_OF_STEP(TAKE_LARGEST)
     }
-    float largest = rp_max(rp_max(m.x, m.y), rp_max(m.z, m.w));
-    largest = rp_is_zero(largest) ? 0.0 : largest; // whether it is +0 or -0 would depend on the order
+    const float largest = largest_of_row(m);
 
     precise float total = 0.0;
-    for (uint block = 0u; block < n; block += BLOCK) {
+    EACH_BLOCK(n) {
         precise vec4 sum = vec4(0.0);
         const uint end = min(block + BLOCK, n);
 #define ADD(k)                                                                                               \
@@ -49,10 +49,10 @@ void main()
         precise vec4 shifted = load4(x, e + k, n) - largest;                                                 \
         sum += inside(exponential(shifted), e + k, n);                                                       \
     }
-        for (uint e = block; e < end; e += STEP) {
+        for (uint e = block + FIRST; e < end; e += STEP) {
             EACH_4_OF_STEP(ADD)
         }
-        total += (sum.x + sum.y) + (sum.z + sum.w);
+        total += sum_of_row(sum);
     }
 
 #ifndef SOFTMAX
@@ -69,7 +69,7 @@ void main()
         precise vec4 result = RESULT;                                                                        \
         store4(y, e + k, n, result);                                                                         \
     }
-    for (uint e = 0u; e < n; e += STEP) {
+    for (uint e = FIRST; e < n; e += STEP) {
         EACH_4_OF_STEP(WRITE)
     }
 }

@@ -3,7 +3,9 @@
 //
 //   the record is that of common/rows.glsl
 // variants: log_softmax_vjp: ; log_softmax_vjp_texel: -DTEXELS
+// variants: log_softmax_vjp_group: -DGROUP ; log_softmax_vjp_group_vec4: -DGROUP -DVEC4
 // variants: softmax_vjp: -DSOFTMAX ; softmax_vjp_texel: -DSOFTMAX -DTEXELS
+// variants: softmax_vjp_group: -DSOFTMAX -DGROUP ; softmax_vjp_group_vec4: -DSOFTMAX -DGROUP -DVEC4
 #ifdef TEXELS
 #define SLAB
 #endif
@@ -13,7 +15,7 @@
 
 RECORD(log_softmax_vjp)
 INPUT(dy) INPUT(y) OUTPUT(dx)
-INT(columns) INT(rows) INT(dy_along) INT(y_along) INT(dx_along)
+INT(columns) INT(rows) INT(lane_bits) INT(dy_along) INT(y_along) INT(dx_along)
 LIST(sizes) LIST(dy_strides) LIST(y_strides) LIST(dx_strides)
 END_RECORD
 
@@ -27,11 +29,10 @@ void main()
     const Row dy = row_of(record.dy, record.dy_along, 0u, c);
     const Row y = row_of(record.y, record.y_along, 1u, c);
     const Row dx = row_of(record.dx, record.dx_along, 2u, c);
-    if (!exists)
-        return;
+    END_UNLESS(exists, n)
 
     precise float total = 0.0;
-    for (uint block = 0u; block < n; block += BLOCK) {
+    EACH_BLOCK(n) {
         precise vec4 sum = vec4(0.0);
         const uint end = min(block + BLOCK, n);
 #ifdef SOFTMAX
@@ -44,10 +45,10 @@ void main()
         precise vec4 term = TERM(e + k);                                                                     \
         sum += inside(term, e + k, n);                                                                       \
     }
-        for (uint e = block; e < end; e += STEP) {
+        for (uint e = block + FIRST; e < end; e += STEP) {
             EACH_4_OF_STEP(ADD)
         }
-        total += (sum.x + sum.y) + (sum.z + sum.w);
+        total += sum_of_row(sum);
     }
 
 #ifdef SOFTMAX
@@ -61,7 +62,7 @@ void main()
         precise vec4 result = RESULT;                                                                        \
         store4(dx, e + k, n, result);                                                                        \
     }
-    for (uint e = 0u; e < n; e += STEP) {
+    for (uint e = FIRST; e < n; e += STEP) {
         EACH_4_OF_STEP(WRITE)
     }
 }

@@ -90,7 +90,7 @@ template <uint operands, uint floats, uint count> struct RowsRecord {
     {}
     RP_DEVICE uint length() const { return uint(n[0]); }
     RP_DEVICE uint rows() const { return uint(n[1]); }
-    RP_DEVICE const int* behind() const { return n + 2 + operands + kept * (operands + 1); }
+    RP_DEVICE const int* behind() const { return n + 3 + operands + kept * (operands + 1); }
     struct Found {
         Row v[count];
         RP_DEVICE bool fours() const
@@ -104,7 +104,7 @@ template <uint operands, uint floats, uint count> struct RowsRecord {
     RP_DEVICE Found find(uint number) const
     {
         Found row;
-        const int *size = n + 2 + operands, *strides = size + kept;
+        const int *size = n + 3 + operands, *strides = size + kept;
         uint at[count] = {};
 #pragma unroll 1
         for (uint d = kept; d-- > 0;) {
@@ -115,7 +115,7 @@ template <uint operands, uint floats, uint count> struct RowsRecord {
         }
 #pragma unroll
         for (uint k = 0; k < count; ++k) {
-            const uint stride = uint(n[2 + k]);
+            const uint stride = uint(n[3 + k]);
             float* v = Floats(operand[k].address).v + at[k];
             row.v[k] = {v, stride, stride == 1 && address_of(v).x % sizeof(vec4) == 0};
         }

@@ -9,6 +9,7 @@
 #include "ops/records.hpp"
 #include "ops/reduce.hpp"
 #include "ops/registry.hpp"
+#include "ops/rows.hpp"
 #include "shape/rules.hpp"
 
 namespace reprise::ops {
@@ -69,11 +70,12 @@ void rows_of(Lowering& l, const char* kernel, const std::vector<View>& views, co
 {
     const Dim pitch = attention_pitch(s.keys), rows = s.batch * s.heads * s.queries;
     const double scale = a.number("scale");
-    launch_rows(l, true, [&](std::int64_t unit) {
-        const DimVector sizes{rows}, strides{floor_div(pitch, unit)}, queries{s.queries}, keys{s.keys};
+    launch_rows(l, pitch, rows, true, [&](const RowsDivision& division) {
+        const DimVector sizes{rows}, strides{floor_div(pitch, division.unit)}, queries{s.queries},
+            keys{s.keys};
         LaunchSpec spec{.kernel = kernel,
                         .constants = {1, static_cast<std::uint32_t>(a.integer("causal"))},
-                        .groups = ceil_div(rows, 64),
+                        .groups = division.groups,
                         .in_place = true};
         if (views.size() == 2) {
             const records::attention_softmax record{.x = views[0],
@@ -81,6 +83,7 @@ void rows_of(Lowering& l, const char* kernel, const std::vector<View>& views, co
                                                     .scale = scale,
                                                     .columns = pitch,
                                                     .rows = rows,
+                                                    .lane_bits = division.lane_bits,
                                                     .x_along = 1,
                                                     .y_along = 1,
                                                     .sizes = sizes,
@@ -96,6 +99,7 @@ void rows_of(Lowering& l, const char* kernel, const std::vector<View>& views, co
                                                     .scale = scale,
                                                     .columns = pitch,
                                                     .rows = rows,
+                                                    .lane_bits = division.lane_bits,
                                                     .dy_along = 1,
                                                     .y_along = 1,
                                                     .dx_along = 1,

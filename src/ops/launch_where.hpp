@@ -46,12 +46,4 @@ inline void launch_with_texels(Lowering& l, const Dim& condition, LaunchSpec add
     launch_where(l, condition, std::move(texel), std::move(address));
 }
 
-// launch_of(unit) returns the launch with row strides in units of `unit` elements. in_texels says whether a unit of 4
-// is possible.
-template <class LaunchOf> void launch_rows(Lowering& l, bool in_texels, const LaunchOf& launch_of)
-{
-    if (!l.texels() || !in_texels) return l.launch(launch_of(1));
-    l.launch(texel_variant(launch_of(4)), launch_of(1));
-}
-
 } // namespace reprise::ops

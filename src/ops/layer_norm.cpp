@@ -20,6 +20,7 @@
 #include "ops/reduce.hpp"
 #include "ops/reference.hpp"
 #include "ops/registry.hpp"
+#include "ops/rows.hpp"
 #include "shape/guard.hpp"
 #include "shape/rules.hpp"
 
@@ -37,11 +38,11 @@ bool is_number(Lowering& l, std::size_t input, double value)
     return l.scalar(input, s) && !s.source && same(s.factor, 1) && s.constant == value;
 }
 
-// An operand of a kernel that computes one row per invocation (shaders/common/rows.glsl).
+// An operand of a kernel that computes rows (shaders/common/rows.glsl).
 struct RowsOperand {
     View view;
     Dim along, down; // strides: along a row, from row to row
-    bool in_texels;  // its rows consist of whole texels
+    bool aligned;    // its rows consist of whole texels
     bool absent = false;
 
     records::Input input() const
@@ -131,9 +132,8 @@ void lower_short(Lowering& l, const Node& n)
     const RowsOperand bias = biasless ? no_row(x.view) : repeated(l.input(2));
     const View mean = l.output(1), rstd = l.output(2);
     const Dim &rows = x.view.sizes()[0], &columns = x.view.sizes()[1];
-    const bool in_texels =
-        columns.divisible_by(4) && x.in_texels && weight.in_texels && bias.in_texels && y.in_texels;
-    launch_rows(l, in_texels, [&](std::int64_t unit) {
+    const bool aligned = columns.divisible_by(4) && x.aligned && weight.aligned && bias.aligned && y.aligned;
+    launch_rows(l, columns, rows, aligned, [&](const RowsDivision& division) {
         const records::layer_norm record{.x = x.view,
                                          .weight = weight.input(),
                                          .bias = bias.input(),
@@ -143,6 +143,7 @@ void lower_short(Lowering& l, const Node& n)
                                          .eps = n.attributes.number("eps"),
                                          .columns = columns,
                                          .rows = rows,
+                                         .lane_bits = division.lane_bits,
                                          .x_along = x.along,
                                          .weight_along = weight.along,
                                          .bias_along = bias.along,
@@ -150,14 +151,14 @@ void lower_short(Lowering& l, const Node& n)
                                          .mean_along = 0,
                                          .rstd_along = 0,
                                          .sizes = DimVector{rows},
-                                         .x_strides = x.strides(unit),
-                                         .weight_strides = weight.strides(unit),
-                                         .bias_strides = bias.strides(unit),
-                                         .y_strides = y.strides(unit),
+                                         .x_strides = x.strides(division.unit),
+                                         .weight_strides = weight.strides(division.unit),
+                                         .bias_strides = bias.strides(division.unit),
+                                         .y_strides = y.strides(division.unit),
                                          .mean_strides = DimVector{1},
                                          .rstd_strides = DimVector{1}};
         return record.launch(
-            {.constants = {1, weight.exists(), bias.exists(), centered(n)}, .groups = ceil_div(rows, 64)});
+            {.constants = {1, weight.exists(), bias.exists(), centered(n)}, .groups = division.groups});
     });
 }
 
@@ -231,9 +232,8 @@ void lower_short_vjp(Lowering& l, const Node& n)
     const RowsOperand dx = matrix(l.output());
     const View mean = l.input(3), rstd = l.input(4);
     const Dim &rows = x.view.sizes()[0], &columns = x.view.sizes()[1];
-    const bool in_texels =
-        columns.divisible_by(4) && dy.in_texels && x.in_texels && weight.in_texels && dx.in_texels;
-    launch_rows(l, in_texels, [&](std::int64_t unit) {
+    const bool aligned = columns.divisible_by(4) && dy.aligned && x.aligned && weight.aligned && dx.aligned;
+    launch_rows(l, columns, rows, aligned, [&](const RowsDivision& division) {
         const records::layer_norm_vjp record{.dy = dy.view,
                                              .x = x.view,
                                              .weight = weight.input(),
@@ -242,6 +242,7 @@ void lower_short_vjp(Lowering& l, const Node& n)
                                              .rstd = rstd,
                                              .columns = columns,
                                              .rows = rows,
+                                             .lane_bits = division.lane_bits,
                                              .dy_along = dy.along,
                                              .x_along = x.along,
                                              .weight_along = weight.along,
@@ -249,13 +250,13 @@ void lower_short_vjp(Lowering& l, const Node& n)
                                              .mean_along = 0,
                                              .rstd_along = 0,
                                              .sizes = DimVector{rows},
-                                             .dy_strides = dy.strides(unit),
-                                             .x_strides = x.strides(unit),
-                                             .weight_strides = weight.strides(unit),
-                                             .dx_strides = dx.strides(unit),
+                                             .dy_strides = dy.strides(division.unit),
+                                             .x_strides = x.strides(division.unit),
+                                             .weight_strides = weight.strides(division.unit),
+                                             .dx_strides = dx.strides(division.unit),
                                              .mean_strides = DimVector{1},
                                              .rstd_strides = DimVector{1}};
-        return record.launch({.constants = {1, weight.exists(), centered(n)}, .groups = ceil_div(rows, 64)});
+        return record.launch({.constants = {1, weight.exists(), centered(n)}, .groups = division.groups});
     });
 }
 

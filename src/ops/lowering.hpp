@@ -135,6 +135,8 @@ public:
     virtual bool texels() const = 0; // whether texel variants are worth recording
     // Whether launches, even those without groups, are cheap compared with their work: on CPUs.
     virtual bool launches_are_cheap() const = 0;
+    // Whether the invocations of a workgroup compute a row or a sum together: on GPUs with Vulkan.
+    virtual bool groups_share_rows() const = 0;
 };
 
 // Appends a 64-bit number as two ints of a launch with `words`: first the low half, then the high one.

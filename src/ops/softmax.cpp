@@ -10,10 +10,10 @@
 #include <reprise/ops/reductions.hpp>
 #include <reprise/ops/shapes.hpp>
 
-#include "ops/launch_where.hpp"
 #include "ops/records.hpp"
 #include "ops/reduce.hpp"
 #include "ops/registry.hpp"
+#include "ops/rows.hpp"
 #include "shape/guard.hpp"
 #include "shape/rules.hpp"
 
@@ -37,7 +37,7 @@ namespace {
 // Returns the launch of an op's kernel with one or two inputs.  `sizes` and `strides` (by view) are those of the
 // dimensions other than the row's.
 LaunchSpec launch_of(const std::vector<View>& views, std::size_t dim, const Dim& rows, const Shape& sizes,
-                     const std::vector<shape::Strides>& strides, LaunchSpec spec)
+                     const std::vector<shape::Strides>& strides, const Dim& lane_bits, LaunchSpec spec)
 {
     const Dim& columns = views[0].sizes()[dim];
     const auto along = [&](std::size_t view) { return views[view].layout.strides[dim]; };
@@ -46,6 +46,7 @@ LaunchSpec launch_of(const std::vector<View>& views, std::size_t dim, const Dim&
                                           .y = views[1],
                                           .columns = columns,
                                           .rows = rows,
+                                          .lane_bits = lane_bits,
                                           .x_along = along(0),
                                           .y_along = along(1),
                                           .sizes = sizes,
@@ -58,6 +59,7 @@ LaunchSpec launch_of(const std::vector<View>& views, std::size_t dim, const Dim&
                                           .dx = views[2],
                                           .columns = columns,
                                           .rows = rows,
+                                          .lane_bits = lane_bits,
                                           .dy_along = along(0),
                                           .y_along = along(1),
                                           .dx_along = along(2),
@@ -68,7 +70,7 @@ LaunchSpec launch_of(const std::vector<View>& views, std::size_t dim, const Dim&
     return record.launch(std::move(spec));
 }
 
-// Launches one invocation per row.  `views` are the inputs and the output.
+// Launches the op's kernel.  `views` are the inputs and the output.
 void lower_short(Lowering& l, const Node& n, std::vector<View> views)
 {
     const auto dim = static_cast<std::size_t>(n.attributes.integer("dim"));
@@ -91,20 +93,19 @@ void lower_short(Lowering& l, const Node& n, std::vector<View> views)
     }
 
     const Dim length = views[0].sizes()[dim], rows = shape::element_count(others.sizes);
-    bool in_texels = length.divisible_by(4);
+    bool aligned = length.divisible_by(4);
     for (std::size_t i = 0; i < views.size(); ++i) {
-        in_texels =
-            in_texels && same(views[i].layout.strides[dim], 1) && views[i].layout.offset.divisible_by(4);
-        for (const Dim& stride : others.strides[i]) in_texels = in_texels && stride.divisible_by(4);
+        aligned = aligned && same(views[i].layout.strides[dim], 1) && views[i].layout.offset.divisible_by(4);
+        for (const Dim& stride : others.strides[i]) aligned = aligned && stride.divisible_by(4);
     }
-    launch_rows(l, in_texels, [&](std::int64_t unit) {
+    launch_rows(l, length, rows, aligned, [&](const RowsDivision& division) {
         std::vector<shape::Strides> strides = others.strides;
         for (shape::Strides& of_view : strides)
-            for (Dim& stride : of_view) stride = floor_div(stride, unit);
-        return launch_of(views, dim, rows, others.sizes, strides,
+            for (Dim& stride : of_view) stride = floor_div(stride, division.unit);
+        return launch_of(views, dim, rows, others.sizes, strides, division.lane_bits,
                          {.kernel = n.op->name,
                           .constants = {static_cast<std::uint32_t>(others.sizes.size())},
-                          .groups = ceil_div(rows, 64)});
+                          .groups = division.groups});
     });
 }
 

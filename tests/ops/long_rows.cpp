@@ -113,6 +113,14 @@ TEST(LongRows, ManyRowsAtTheLimits)
     expect_as_reference(ops[0], {8, 524'287}, 1);
 }
 
+// Around the lengths at which more invocations of a GPU compute a row, and with more rows than a workgroup has.
+TEST(LongRows, ShortRowsToo)
+{
+    for (const std::int64_t n : {3, 5, 60, 63, 64, 65, 1020, 1023, 1024, 1029})
+        for (const auto& rows : {ops, norms})
+            for (const Row& row : rows) expect_as_reference(row, {n < 1000 ? 65 : 3, n}, 1);
+}
+
 // A program takes the way that the sizes of a call ask for.
 TEST(LongRows, RecordedEqualsEager)
 {
