@@ -5,9 +5,8 @@
 // Numeric class of products on GPUs: K is divided into `parts` parts, which depend on the sizes alone; the sum of a part
 // is a chain of fma over ascending k, from 0.  With several parts each is written to `partial`, and gemm_sum adds them.
 //
-// A group of 256 lanes computes 64 rows x 64 columns, each lane 4 x 4; LARGE 128 x 128, each lane 8 x 8.  A round takes
-// STEPS steps of k from one half of the shared memory while the next round's elements are loaded; a barrier ends it.
-// Loads beyond an edge are clamped: rows and columns there are not stored, and steps of k there add nothing.
+// A group of 256 lanes computes 64 rows x 64 columns, each lane 4 x 4; LARGE 128 x 128, each lane 8 x 8.  Loads beyond
+// an edge are clamped: rows and columns there are not stored, and steps of k there add nothing.
 //
 //   partial    [parts][batches][M][N], if parts > 1; part_length is then a multiple of 16
 //   groups     parts * batches * ceil(M / 64) * ceil(N / 64), or of 128
@@ -32,15 +31,12 @@ layout(constant_id = 1) const uint B_LOADS = ALONG_LINES;
 layout(constant_id = 2) const uint STORE_VECTORS = 0; // whether rows of C are 16-byte aligned and N is a multiple of 4
 
 #ifdef LARGE
-const uint SIDE = 128u, PER_LANE = 8u, STEPS = 8u;
+const uint ROWS = 128u, PER_LANE = 8u, STEPS = 8u;
 #else
-const uint SIDE = 64u, PER_LANE = 4u, STEPS = 16u;
+const uint ROWS = 64u, PER_LANE = 4u, STEPS = 16u;
 #endif
-const uint LINES4 = SIDE / 4u, VECTORS = PER_LANE / 4u;
-
-// [2 halves][k][4 lines]; the padding of one avoids bank conflicts between lanes that write along k.
-const uint PITCH = LINES4 + 1u, HALF = STEPS * PITCH;
-shared vec4 tile_a[2u * HALF], tile_b[2u * HALF];
+const uint COLUMNS = ROWS, LINES4 = ROWS / 4u;
+#include "common/product_tile.glsl"
 
 // An operand, with the elements of k = 0 of the four lines (of vectors: of the first one) that a lane loads.
 struct Source {
@@ -55,7 +51,7 @@ uvec2 element_of(uint loads, uint i)
     const uint lane = gl_LocalInvocationIndex, n = i * 256u + lane;
     if (loads == VECTORS_ALONG_K) return uvec2(lane / (STEPS / 4u), lane % (STEPS / 4u) * 4u);
     if (loads == VECTORS_ALONG_LINES) return uvec2(lane % LINES4 * 4u, lane / LINES4);
-    return loads == ALONG_K ? uvec2(n / STEPS, n % STEPS) : uvec2(n % SIDE, n / SIDE);
+    return loads == ALONG_K ? uvec2(n / STEPS, n % STEPS) : uvec2(n % ROWS, n / ROWS);
 }
 
 // `line` is the first one of the tile, `lines` the number of lines of the matrix.
@@ -81,23 +77,24 @@ vec4 load4(Source s, uint loads, uint block, uint K)
         v[i] = ReadFloats(s.address).v[s.at[i] + min(block + element_of(loads, i).y, K - 1u) * s.k_stride];
     return v;
 }
-// Returns the elements with `zero` for steps beyond K: -0 in A, +0 in B, as fma(-0, +0, s) is s, also if s is -0.  It is
-// called after the products of a round, so that no load is waited for before.
-vec4 padded(vec4 v, uint loads, uint block, uint K, float zero)
+// Returns the elements with `padding` for steps beyond K.  It is called after the products of a round, so that no load is
+// waited for before.
+vec4 padded(vec4 v, uint loads, uint block, uint K, float padding)
 {
-    if (loads >= VECTORS_ALONG_K) return block + element_of(loads, 0u).y < K ? v : vec4(zero);
-    [[unroll]] for (uint i = 0u; i < 4u; ++i) v[i] = block + element_of(loads, i).y < K ? v[i] : zero;
+    if (loads >= VECTORS_ALONG_K) return block + element_of(loads, 0u).y < K ? v : vec4(padding);
+    [[unroll]] for (uint i = 0u; i < 4u; ++i) v[i] = block + element_of(loads, i).y < K ? v[i] : padding;
     return v;
 }
 
-#define STORE_TO_TILE(tile, begin, loads, v) \
+// Both tiles have the same pitch.  `half_index` is that of the half of shared memory.
+#define STORE_TO_TILE(tile, half_index, loads, v) \
     if (loads == VECTORS_ALONG_LINES) { \
         const uvec2 e = element_of(loads, 0u); \
-        tile[begin + e.y * PITCH + e.x / 4u] = v; \
+        tile[((half_index) * STEPS + e.y) * PITCH_A + e.x / 4u] = v; \
     } else { \
         [[unroll]] for (uint i = 0u; i < 4u; ++i) { \
             const uvec2 e = element_of(loads, i) + (loads == VECTORS_ALONG_K ? uvec2(0u, i) : uvec2(0u)); \
-            tile[begin + e.y * PITCH + e.x / 4u][e.x % 4u] = v[i]; \
+            tile[((half_index) * STEPS + e.y) * PITCH_A + e.x / 4u][e.x % 4u] = v[i]; \
         } \
     }
 
@@ -114,10 +111,10 @@ void store(uvec2 to, uint at, uint column, uint N, vec4 sum)
 void main()
 {
     const uint M = record.sizes.m, N = record.sizes.n, batches = record.sizes.batches, parts = record.parts;
-    const uint down = (M + SIDE - 1u) / SIDE, across = (N + SIDE - 1u) / SIDE;
+    const uint down = (M + ROWS - 1u) / ROWS, across = (N + COLUMNS - 1u) / COLUMNS;
     const uint part = quotient(flat_group(), max(batches * down * across, 1u));
     if (part >= parts) return;
-    const Tile tile = tile_of(flat_group() - part * batches * down * across, M, N, SIDE, SIDE);
+    const Tile tile = tile_of(flat_group() - part * batches * down * across, M, N, ROWS, COLUMNS);
     const Batch batch = batch_of(tile.batch, record.sizes.inners);
     const uint first_k = part * record.part_length, K = min(record.sizes.k - first_k, record.part_length);
     const uint first_a = batch.outer * record.sizes.a_outer_stride + batch.inner * record.sizes.a_inner_stride;
@@ -131,20 +128,16 @@ void main()
     const uint to_row_stride = whole ? record.sizes.c_row_stride : N;
     const uint first_c = whole ? batch.outer * record.sizes.c_outer_stride + batch.inner * record.sizes.c_inner_stride
                                : (part * batches + tile.batch) * M * N;
-    const uint lane_row = gl_LocalInvocationIndex / 16u, lane_column = gl_LocalInvocationIndex % 16u;
 
-    vec4 sum[PER_LANE][VECTORS];
-    [[unroll]] for (uint i = 0u; i < PER_LANE; ++i)
-        [[unroll]] for (uint j = 0u; j < VECTORS; ++j) sum[i][j] = vec4(0.0);
+    clear_sums();
     if (K > 0u) {
-        vec4 next_a = load4(A, A_LOADS, 0u, K), next_b = load4(B, B_LOADS, 0u, K);
-        next_a = padded(next_a, A_LOADS, 0u, K, uintBitsToFloat(0x80000000u));
-        next_b = padded(next_b, B_LOADS, 0u, K, 0.0);
-        STORE_TO_TILE(tile_a, 0u, A_LOADS, next_a)
-        STORE_TO_TILE(tile_b, 0u, B_LOADS, next_b)
+        const vec4 a = load4(A, A_LOADS, 0u, K), b = load4(B, B_LOADS, 0u, K);
+        const vec4 padded_a = padded(a, A_LOADS, 0u, K, PADDING_OF_A), padded_b = padded(b, B_LOADS, 0u, K, PADDING_OF_B);
+        STORE_TO_TILE(tile_a, 0u, A_LOADS, padded_a)
+        STORE_TO_TILE(tile_b, 0u, B_LOADS, padded_b)
     }
     barrier();
-    uint begin = 0u; // of the half that is read
+    uint half_index = 0u;
     for (uint block = 0u; block < K; block += STEPS) {
         const bool more = block + STEPS < K;
         vec4 next_a, next_b;
@@ -152,31 +145,22 @@ void main()
             next_a = load4(A, A_LOADS, block + STEPS, K);
             next_b = load4(B, B_LOADS, block + STEPS, K);
         }
-        [[unroll]] for (uint step = 0u; step < STEPS; ++step) {
-            vec4 a[VECTORS], b[VECTORS];
-            [[unroll]] for (uint i = 0u; i < VECTORS; ++i) {
-                a[i] = tile_a[begin + lane_row + step * PITCH + i * 16u];
-                b[i] = tile_b[begin + lane_column + step * PITCH + i * 16u];
-            }
-            [[unroll]] for (uint i = 0u; i < PER_LANE; ++i)
-                [[unroll]] for (uint j = 0u; j < VECTORS; ++j)
-                    sum[i][j] = fma(vec4(a[i / 4u][i % 4u]), b[j], sum[i][j]);
-        }
-        begin = HALF - begin;
+        add_products(half_index);
+        half_index = 1u - half_index;
         if (more) {
-            next_a = padded(next_a, A_LOADS, block + STEPS, K, uintBitsToFloat(0x80000000u));
-            next_b = padded(next_b, B_LOADS, block + STEPS, K, 0.0);
-            STORE_TO_TILE(tile_a, begin, A_LOADS, next_a)
-            STORE_TO_TILE(tile_b, begin, B_LOADS, next_b)
+            next_a = padded(next_a, A_LOADS, block + STEPS, K, PADDING_OF_A);
+            next_b = padded(next_b, B_LOADS, block + STEPS, K, PADDING_OF_B);
+            STORE_TO_TILE(tile_a, half_index, A_LOADS, next_a)
+            STORE_TO_TILE(tile_b, half_index, B_LOADS, next_b)
         }
         barrier();
     }
 
     [[unroll]] for (uint i = 0u; i < PER_LANE; ++i) {
-        const uint row = tile.row + (lane_row + i / 4u * 16u) * 4u + i % 4u;
+        const uint row = tile.row + (lane_row() + i / 4u * LANES_DOWN) * 4u + i % 4u;
         if (row >= M) continue;
         [[unroll]] for (uint j = 0u; j < VECTORS; ++j) {
-            const uint column = tile.column + (lane_column + j * 16u) * 4u;
+            const uint column = tile.column + (lane_column() + j * LANES_ACROSS) * 4u;
             store(to, first_c + row * to_row_stride + column, column, N, sum[i][j]);
         }
     }

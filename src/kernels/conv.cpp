@@ -13,11 +13,12 @@ using ops::Lowering;
 
 Dim always(const ConvProblem&) { return 1; }
 
-constexpr std::array<Variant<ConvProblem>, 5> variants = {{
+constexpr std::array<Variant<ConvProblem>, 6> variants = {{
     {"direct", refuse_direct, direct_serves, conv_direct},
     {"depthwise", refuse_depthwise, always, conv_depthwise},
     {"pointwise", refuse_pointwise, always, conv_pointwise},
     {"implicit", refuse_implicit, always, conv_implicit},
+    {"tile", refuse_conv_tile, always, conv_tile},
     {"patches", [](const Capabilities&, const ConvProblem&) { return std::string(); }, always, conv_patches},
 }};
 

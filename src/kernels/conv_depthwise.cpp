@@ -16,16 +16,6 @@ using ops::records::Absent;
 using ops::records::Input;
 using Wanted = ConvProblem::Wanted;
 
-DimVector image_sizes(const View& v) { return {v.sizes()[2], v.sizes()[3], v.sizes()[4]}; }
-ops::records::Windows windows(const ConvProblem& p)
-{
-    return {.in_size = image_sizes(p.x),
-            .out_size = image_sizes(p.y),
-            .kernel = image_sizes(p.weight),
-            .stride = p.stride,
-            .padding = p.padding,
-            .dilation = p.dilation};
-}
 // Output channels per input channel.
 Dim multiplier(const ConvProblem& p) { return floor_div(p.y.sizes()[1], p.groups); }
 
@@ -41,7 +31,7 @@ void emit_weight(Lowering& l, const ConvProblem& p, const Dim& flops)
                                                      .images = p.x.sizes()[0],
                                                      .channels = p.groups,
                                                      .multiplier = multiplier(p),
-                                                     .windows = windows(p),
+                                                     .windows = windows_of(p),
                                                      .parts = parts,
                                                      .share = share};
     l.launch(record.launch({.groups = ceil_div(parts * out * taps, 64), .flops = flops}));
@@ -56,7 +46,7 @@ void emit_x(Lowering& l, const ConvProblem& p, const Dim& flops)
                                                     .images = p.x.sizes()[0],
                                                     .channels = p.groups,
                                                     .multiplier = multiplier(p),
-                                                    .windows = windows(p)};
+                                                    .windows = windows_of(p)};
     const Dim elements = p.x.sizes()[0] * p.x.sizes()[1] * image_of(p.x);
     l.launch(record.launch({.groups = ceil_div(elements, 64), .flops = flops}));
 }
@@ -101,7 +91,7 @@ void conv_depthwise(Lowering& l, const ConvProblem& p)
                                               .images = p.x.sizes()[0],
                                               .channels = p.groups,
                                               .multiplier = multiplier(p),
-                                              .windows = windows(p)};
+                                              .windows = windows_of(p)};
     l.launch(
         record.launch({.constants = {p.bias ? 1u : 0u}, .groups = ceil_div(elements, 64), .flops = flops}));
 }

@@ -6,6 +6,7 @@
 // channels.  The patches are computed again in the backward pass, not saved, and for large batches part by part.
 #include <functional>
 
+#include "kernels/conv_sizes.hpp"
 #include "kernels/variants.hpp"
 #include "ops/launch_where.hpp"
 #include "ops/patches.hpp"
@@ -24,8 +25,6 @@ using ops::Patches;
 using ops::View;
 using ops::records::Absent;
 using ops::records::Input;
-
-std::array<Dim, 3> image_sizes(const View& v) { return {v.sizes()[2], v.sizes()[3], v.sizes()[4]}; }
 
 struct Problem {
     Patches windows;

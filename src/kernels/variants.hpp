@@ -27,7 +27,8 @@ void gemm_tile(ops::Lowering&, const ops::GemmProblem&); // all views have rank 
 // Emits a convolution, or one of its two gradients.
 void conv(ops::Lowering&, const device::Capabilities&, const ops::ConvProblem&);
 // The variants: direct (3 x 3 and 1 x 1 windows, on CPUs), depthwise (groups of one channel), pointwise (1 x 1
-// windows), implicit (a product with a matrix of windows that is never stored), patches (im2col: it is stored).
+// windows), implicit and tile (a product with a matrix of windows that is never stored: on CUDA, and on other GPUs),
+// patches (im2col: it is stored).
 std::string refuse_direct(const device::Capabilities&, const ops::ConvProblem&);
 Dim direct_serves(const ops::ConvProblem&); // 1 at sizes where it can run, else 0
 void conv_direct(ops::Lowering&, const ops::ConvProblem&);
@@ -37,6 +38,8 @@ std::string refuse_pointwise(const device::Capabilities&, const ops::ConvProblem
 void conv_pointwise(ops::Lowering&, const ops::ConvProblem&);
 std::string refuse_implicit(const device::Capabilities&, const ops::ConvProblem&);
 void conv_implicit(ops::Lowering&, const ops::ConvProblem&);
+std::string refuse_conv_tile(const device::Capabilities&, const ops::ConvProblem&);
+void conv_tile(ops::Lowering&, const ops::ConvProblem&);
 void conv_patches(ops::Lowering&, const ops::ConvProblem&);
 
 // Explains for each variant why it can't run this problem on this device, for the output of `reprise` and for tests.

@@ -36,6 +36,10 @@ TEST_P(LargeSizes, PatchesBeyondWhatKernelsCountAreRefused)
         eval({y});
         return 0;
     });
+    if (std::string(GetParam()) == "gpu") { // stores no patches
+        EXPECT_EQ(e.text, "nothing was thrown");
+        return;
+    }
     EXPECT_EQ(e.kind, ErrorKind::unsupported);
     EXPECT_THAT(e.text, HasSubstr("does not fit 32 bits: use smaller tensors"));
 }

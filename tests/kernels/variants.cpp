@@ -94,6 +94,24 @@ TEST(Variants, OfAConvolutionOnCudaReadWindowsWhereTheyLie)
     EXPECT_THAT(implicit(cuda), HasSubstr("f32"));
 }
 
+TEST(Variants, OfAConvolutionOnOtherGpusDoSo)
+{
+    const device::Capabilities gpu{.kind = device::Kind::discrete, .shared_bytes = 32768};
+    ops::ConvProblem p = problem({symbol("n"), 4, 8, 8}, {8, 4, 3, 3}, 1, 1);
+    const auto tile = [&](const device::Capabilities& caps) {
+        const Refusal r = kernels::explain_conv(caps, p).at(4);
+        EXPECT_EQ(r.variant, "tile");
+        return r.reason;
+    };
+    EXPECT_EQ(tile(gpu), "");
+    EXPECT_THAT(tile(lavapipe), HasSubstr("CPUs"));
+    EXPECT_THAT(tile({.kind = device::Kind::discrete, .shared_bytes = 32768, .compute_capability = 80}),
+                HasSubstr("Vulkan"));
+    EXPECT_THAT(tile({.kind = device::Kind::discrete, .shared_bytes = 16384}), HasSubstr("28 KiB"));
+    p.x.dtype = f64;
+    EXPECT_THAT(tile(gpu), HasSubstr("f32"));
+}
+
 TEST(Variants, OfWindowsOfOneElementAreProducts)
 {
     device::Capabilities cuda{.compute_capability = 80};

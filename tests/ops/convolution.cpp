@@ -226,6 +226,29 @@ TEST(Convolution, OfLargeBatchesEqualsThatOfTheirImages)
     }
 }
 
+// Kernels for few channels have the bits of those for many: a channel's sum does not depend on the others.
+TEST(Convolution, OfSomeChannelsHasTheBitsOfAll)
+{
+    for (const std::int64_t stride : {1, 2}) {
+        const Tensor x = cos(ramp({3, 40, 9, 11}, 7, 11)), weight = cos(ramp({40, 40, 3, 3}, 5, 7));
+        const ConvOptions<2> o{.stride = stride, .padding = 1};
+        const Tensor y = conv2d(x, weight, {}, o), dy = cos(y);
+        const auto by_x = [&](const Tensor& of_x, const Tensor& w) {
+            Tensor leaf = of_x.clone();
+            leaf.requires_grad_();
+            return grad({conv2d(leaf, w, {}, o)}, {leaf}, {.cotangents = {dy}});
+        };
+        const Tensor dx = by_x(x, weight);
+        for (const std::int64_t some : {16, 17, 32, 33}) {
+            SCOPED_TRACE(testing::Message() << some << " channels, stride " << stride);
+            EXPECT_EQ(conv2d(x, weight.narrow(0, 0, some), {}, o).to_vector<float>(),
+                      y.narrow(1, 0, some).to_vector<float>());
+            EXPECT_EQ(by_x(x.narrow(1, 0, some), weight.narrow(1, 0, some)).to_vector<float>(),
+                      dx.narrow(1, 0, some).to_vector<float>());
+        }
+    }
+}
+
 TEST(Convolution, OneImageNeedsNoBatch)
 {
     const Variable x = x_of({2, 5, 4}), weight = weight_of({3, 2, 2, 2});

@@ -97,22 +97,24 @@ TEST_P(Lower, VariantsThatServeSomeSizesAreRecordedSideBySide)
     const auto convolve = [](const auto& in) {
         return std::vector<Tensor>{conv2d(in[0], in[1], {}, {.padding = {1, 1}})};
     };
-    const bool cpu = std::string(GetParam()) == "lavapipe";
+    const bool texels = std::string(GetParam()) == "lavapipe", gpu = std::string(GetParam()) == "gpu";
     const std::vector<std::string> whole = kernels(convolve, {spec({n, 4, 8, 8}), spec({8, 4, 3, 3})});
-    EXPECT_EQ(std::count(whole.begin(), whole.end(), "conv2d_direct_texel"), cpu ? 1 : 0);
-    EXPECT_EQ(whole.size() == 1, cpu) << "a width that is known needs no other variant";
+    EXPECT_EQ(std::count(whole.begin(), whole.end(), "conv2d_direct_texel"), texels ? 1 : 0);
+    EXPECT_EQ(whole.size() == 1, texels || gpu) << "a width that is known needs no other variant";
 
     constexpr std::int64_t height = 6;
     const plan::Plan& plan = plan_of(convolve, {spec({2, 4, height, n}), spec({8, 4, 3, 3})});
     for (const std::int64_t width : {4, 5, 8, 36}) {
-        std::int64_t direct = 0, patches = 0;
+        std::int64_t direct = 0, patches = 0, tiles = 0;
         for (const plan::PlanLaunch& l : plan.launches) {
             const bool runs = l.groups.evaluate([&](std::uint32_t) { return width; }) > 0;
             if (l.kernel.starts_with("conv2d_direct")) direct += runs;
             if (l.kernel.starts_with("im2col")) patches += runs;
+            if (l.kernel.starts_with("conv_tile")) tiles += runs;
         }
-        EXPECT_EQ(direct > 0, cpu && height * width % 4 == 0) << width;
-        EXPECT_EQ(patches > 0, !cpu || height * width % 4 != 0) << width;
+        EXPECT_EQ(direct > 0, texels && height * width % 4 == 0) << width;
+        EXPECT_EQ(patches > 0, !gpu && !(texels && height * width % 4 == 0)) << width;
+        EXPECT_EQ(tiles, gpu ? 1 : 0) << width;
     }
 }
 

@@ -1,0 +1,377 @@
+// devices: Vulkan
+// variants: conv_tile_y: ; conv_tile_y_32: -DROWS=32u ; conv_tile_y_16: -DROWS=16u
+// variants: conv_tile_x: -DOF_INPUT ; conv_tile_x_32: -DOF_INPUT -DROWS=32u ; conv_tile_x_16: -DOF_INPUT -DROWS=16u
+// variants: conv_tile_weight: -DOF_WEIGHT ; conv_tile_weight_32: -DOF_WEIGHT -DROWS=32u
+// variants: conv_tile_weight_16: -DOF_WEIGHT -DROWS=16u
+#version 460
+// A convolution and its gradients on GPUs as implicit matrix products (implicit GEMM): the second matrix, the windows of an
+// image, is never stored but read directly from the image.  For each group of channels:
+//
+//                   C            A                  windows of        k
+//   y               [Co, P]      weight [Co, K]     x                 in channel, tap
+//   x, per phase    [Ci, P]      weight^T           dy                out channel, tap that contributes to the phase
+//   weight          [Co, K]      dy [Co, P]         x, transposed     position, within a part
+//
+// The P positions are (image, z, y, x) of the result, or for `weight` of y.  Numeric class: common/product_tile.glsl over
+// ascending k; elements of windows outside of the image are 0.
+//
+// With a stride s, the gradient by the input has s phases per dimension: elements z = phase + s q get contributions
+// from the taps with phase + padding - tap * dilation = s m, at q + m of y.  Each phase is a separate product, without
+// zeros.
+//
+//   operands   y: weight, x, bias, y;  x: weight, dy, -, dx;  weight: dy, x, -, [parts] sums
+//   channels   per group
+//   part_length  of `weight`: positions, a multiple of 16
+//   ROWS       of C in a tile: 64, with 64 columns; 32 or 16, with 128 columns, for few channels
+//   constants  0: whether there is a bias; 1: STORE_VECTORS, if four columns from a multiple of 4 on are always 16
+//              aligned bytes of C; 2: FLAT, if images, windows and paddings have no depth; 3: A_VECTORS, if four steps
+//              from a multiple of 4 on are always 16 aligned bytes of A
+//   groups     groups * tiles of C;  x: times the phases, min(s, size) per dimension, each with the tiles of the largest;
+//              weight: times the parts
+//   requires   tensors below 2^31 elements: their numbers are not read, but writing them to the record checks this
+#extension GL_GOOGLE_include_directive : require
+#include "common/abi.glsl"
+#include "common/index.glsl"
+#include "common/windows.glsl"
+
+layout(constant_id = 0) const uint BIAS = 0;
+layout(constant_id = 1) const uint STORE_VECTORS = 0;
+layout(constant_id = 2) const uint FLAT = 0;
+layout(constant_id = 3) const uint A_VECTORS = 0;
+#ifndef ROWS
+#define ROWS 64u
+#endif
+const uint COLUMNS = ROWS == 64u ? 64u : 128u, PER_LANE = 4u, STEPS = 16u, LANES = ROWS * COLUMNS / 16u;
+layout(local_size_x = LANES) in;
+#include "common/product_tile.glsl"
+
+RECORD(conv_tile)
+INPUT(a) INPUT(image) INPUT(bias) OUTPUT(c)
+INT(images) INT(in_channels) INT(out_channels) INT(groups) MEMBER(Windows, windows) INT(parts) INT(part_length)
+INT(x_elements) INT(y_elements) INT(weight_elements)
+END_RECORD
+
+const uint A_LOADS = ROWS * STEPS / LANES, B_LOADS = COLUMNS * STEPS / LANES;
+const uint NOWHERE = 0xFFFFFFFFu;
+const ivec4 OUTSIDE = ivec4(0, ivec3(1 << 30)); // of any image, even after an addition
+
+// Positions in an image, or offsets to add to them: `at` counts elements, x, y and z are along width, height and depth.
+// The steps are those of a block of k, one for each lane.
+shared int step_at[LANES], step_x[LANES], step_y[LANES], step_z[LANES];
+shared int column_at[COLUMNS], column_x[COLUMNS], column_y[COLUMNS], column_z[COLUMNS];
+shared uint step_a[LANES], column_c[COLUMNS]; // offsets of elements; step_a may be NOWHERE
+
+uint volume(ivec3 size) { return uint(size[0] * size[1] * size[2]); }
+uint take(inout uint left, uint size)
+{
+    const uint above = quotient(left, max(size, 1u)), digit = left - above * size;
+    left = above;
+    return digit;
+}
+// The digits of a number with the radices of `size`; the first one is the remaining quotient.
+ivec4 digits_of(uint index, ivec3 size)
+{
+    ivec4 d;
+    d.w = int(take(index, uint(size[2])));
+    d.z = int(take(index, uint(size[1])));
+    d.y = int(take(index, uint(size[0])));
+    d.x = int(index);
+    return d;
+}
+
+// A linear map of digits to a position: digit * scale + first in each dimension of an image.
+struct Linear {
+    ivec3 scale, first, size;
+    uint front; // elements from one first digit to the next
+};
+ivec4 place(Linear map, ivec4 d)
+{
+    const ivec3 at = d.yzw * map.scale + map.first;
+    return ivec4(uint(d.x) * map.front + uint((at[0] * map.size[1] + at[1]) * map.size[2] + at[2]), at);
+}
+
+// A product: its sizes, the radices of its indices, and the maps of these to elements.
+struct Product {
+    uint rows, columns, first_k, end_k;
+    ivec3 column_size, k_size;
+    Linear window_of_column, window_of_k, a_of_k, c_of_column;
+    ivec3 limit; // size of the image with the windows
+    uint row_of_a, row_of_c;
+};
+
+#ifdef OF_INPUT
+// The taps of one dimension that contribute to a phase: first + i * step, i < count; tap i maps q to q + to - i * by.
+struct Taps {
+    int first, step, count, to, by;
+};
+Taps taps_of(int kernel, int stride, int padding, int dilation, int phase)
+{
+    int a = stride, b = dilation; // their greatest common divisor
+    while (b != 0) {
+        const int rest = a % b;
+        a = b;
+        b = rest;
+    }
+    Taps t = Taps(0, stride / a, 0, 0, dilation / a);
+    for (int tap = 0; tap < min(kernel, t.step) && t.count == 0; ++tap) {
+        const int meets = phase + padding - tap * dilation;
+        if (meets % stride != 0) continue;
+        t.first = tap;
+        t.to = meets / stride;
+        t.count = (kernel - 1 - tap) / t.step + 1;
+    }
+    return t;
+}
+#endif
+
+Product product_of(ivec3 phase, uint part)
+{
+    const ivec3 in_size = THREE(record.windows.in_size), out_size = THREE(record.windows.out_size);
+    const ivec3 kernel = THREE(record.windows.kernel), stride = THREE(record.windows.stride);
+    const ivec3 padding = THREE(record.windows.padding), dilation = THREE(record.windows.dilation);
+    const uint images = record.images, in_channels = record.in_channels, out_channels = record.out_channels;
+    const uint groups = record.groups, taps = volume(kernel), x_plane = volume(in_size), y_plane = volume(out_size);
+    const uint x_image = groups * in_channels * x_plane, y_image = groups * out_channels * y_plane;
+    const ivec3 one = ivec3(1), zero = ivec3(0);
+    Product p;
+    p.first_k = 0u;
+#if defined(OF_INPUT)
+    ivec3 first, step, count, to, by;
+    for (int i = 0; i < 3; ++i) {
+        const Taps t = taps_of(kernel[i], stride[i], padding[i], dilation[i], phase[i]);
+        first[i] = t.first;
+        step[i] = t.step;
+        count[i] = t.count;
+        to[i] = t.to;
+        by[i] = t.by;
+    }
+    p.rows = in_channels;
+    p.column_size = (in_size - phase + stride - 1) / stride;
+    p.columns = images * volume(p.column_size);
+    p.k_size = count;
+    p.end_k = out_channels * volume(count);
+    p.window_of_column = Linear(one, zero, out_size, y_image);
+    p.window_of_k = Linear(-by, to, out_size, y_plane);
+    p.a_of_k = Linear(step, first, kernel, in_channels * taps);
+    p.c_of_column = Linear(stride, phase, in_size, x_image);
+    p.limit = out_size;
+    p.row_of_a = taps;
+    p.row_of_c = x_plane;
+#else
+    const Linear window_of_position = Linear(stride, -padding, in_size, x_image);
+    const Linear window_of_tap = Linear(dilation, zero, in_size, x_plane);
+    const Linear tap = Linear(one, zero, kernel, taps), position = Linear(one, zero, out_size, y_image);
+    p.rows = out_channels;
+    p.limit = in_size;
+#ifdef OF_WEIGHT
+    p.columns = in_channels * taps;
+    p.column_size = kernel;
+    p.k_size = out_size;
+    p.first_k = part * uint(record.part_length);
+    p.end_k = min(images * y_plane, p.first_k + uint(record.part_length));
+    p.window_of_column = window_of_tap;
+    p.window_of_k = window_of_position;
+    p.a_of_k = position;
+    p.c_of_column = tap;
+    p.row_of_a = y_plane;
+    p.row_of_c = p.columns;
+#else
+    p.columns = images * y_plane;
+    p.column_size = out_size;
+    p.k_size = kernel;
+    p.end_k = in_channels * taps;
+    p.window_of_column = window_of_position;
+    p.window_of_k = window_of_tap;
+    p.a_of_k = tap;
+    p.c_of_column = position;
+    p.row_of_a = p.end_k;
+    p.row_of_c = y_plane;
+#endif
+#endif
+    return p;
+}
+
+// Computes the positions of the steps of a block of k.
+void prepare(Product p, uint block)
+{
+    const uint i = gl_LocalInvocationIndex, k = block + i;
+    ivec4 window = OUTSIDE;
+    uint a = NOWHERE;
+    if (k < p.end_k) {
+        const ivec4 d = digits_of(k, p.k_size);
+        window = place(p.window_of_k, d);
+        a = uint(place(p.a_of_k, d).x);
+    }
+    step_at[i] = window.x;
+    step_z[i] = window.y;
+    step_y[i] = window.z;
+    step_x[i] = window.w;
+    step_a[i] = a;
+}
+
+// A lane's elements of a round, and where they go in the tile.  Neighbouring lanes read neighbours in memory: A along k;
+// windows along columns, for `weight` along k.
+uint a_step() { return A_VECTORS != 0u ? gl_LocalInvocationIndex % (STEPS / 4u) * 4u : gl_LocalInvocationIndex % STEPS; }
+uint a_row(uint i)
+{
+    return A_VECTORS != 0u ? gl_LocalInvocationIndex / (STEPS / 4u)
+                           : gl_LocalInvocationIndex / STEPS + i * (LANES / STEPS);
+}
+#ifdef OF_WEIGHT
+const uint B_STEP_APART = 0u, B_COLUMN_APART = LANES / STEPS;
+uint b_step() { return gl_LocalInvocationIndex % STEPS; }
+uint b_column() { return gl_LocalInvocationIndex / STEPS; }
+#else
+const uint B_STEP_APART = LANES / COLUMNS, B_COLUMN_APART = 0u;
+uint b_step() { return gl_LocalInvocationIndex / COLUMNS; }
+uint b_column() { return gl_LocalInvocationIndex % COLUMNS; }
+#endif
+struct Loads {
+    vec4 a; // A_LOADS elements, or a vector along k
+    float b[B_LOADS];
+    bool exists, inside[B_LOADS]; // of the step of a, of the elements of b
+};
+ivec4 column_window(uint i) { return ivec4(column_at[i], FLAT != 0u ? 0 : column_z[i], column_y[i], column_x[i]); }
+ivec4 step_window(uint i) { return ivec4(step_at[i], FLAT != 0u ? 0 : step_z[i], step_y[i], step_x[i]); }
+
+// Loads the steps from `first` on, within the block.  Loads are not in branches, as compilers wait for such a load before
+// the next one: elements outside are read at 0.
+Loads load_round(uint first, uint a_rows[A_LOADS], ivec4 my_column, uvec2 a, uvec2 image, ivec3 limit)
+{
+    Loads loads;
+    const uint at = step_a[first + a_step()];
+    loads.exists = at != NOWHERE;
+    if (A_VECTORS != 0u) {
+        loads.a = ReadVec4s(a).v[(a_rows[0] + (loads.exists ? at : 0u)) / 4u];
+    } else {
+        [[unroll]] for (uint i = 0u; i < A_LOADS; ++i)
+            loads.a[i] = ReadFloats(a).v[a_rows[i] + (loads.exists ? at : 0u)];
+    }
+#ifdef OF_WEIGHT
+    const ivec4 mine = step_window(first + b_step());
+#else
+    const ivec4 mine = my_column;
+#endif
+    [[unroll]] for (uint i = 0u; i < B_LOADS; ++i) {
+#ifdef OF_WEIGHT
+        const ivec4 at = mine + column_window(b_column() + i * B_COLUMN_APART);
+#else
+        const ivec4 at = mine + step_window(first + b_step() + i * B_STEP_APART);
+#endif
+        bool inside = uint(at.z) < uint(limit.y) && uint(at.w) < uint(limit.z);
+        if (FLAT == 0u) inside = inside && uint(at.y) < uint(limit.x);
+        loads.b[i] = ReadFloats(image).v[inside ? uint(at.x) : 0u];
+        loads.inside[i] = inside;
+    }
+    return loads;
+}
+void store_round(Loads loads, uint half_index)
+{
+    const uint at_a = half_index * STEPS + a_step();
+    if (A_VECTORS != 0u) {
+        const uint row = a_row(0u);
+        if (row < ROWS) {
+            [[unroll]] for (uint i = 0u; i < 4u; ++i)
+                tile_a[(at_a + i) * PITCH_A + row / 4u][row % 4u] = loads.exists ? loads.a[i] : PADDING_OF_A;
+        }
+    } else {
+        [[unroll]] for (uint i = 0u; i < A_LOADS; ++i)
+            tile_a[at_a * PITCH_A + a_row(i) / 4u][a_row(i) % 4u] = loads.exists ? loads.a[i] : PADDING_OF_A;
+    }
+    [[unroll]] for (uint i = 0u; i < B_LOADS; ++i) {
+        const uint step = half_index * STEPS + b_step() + i * B_STEP_APART, column = b_column() + i * B_COLUMN_APART;
+        tile_b[step * PITCH_B + column / 4u][column % 4u] = loads.inside[i] ? loads.b[i] : PADDING_OF_B;
+    }
+}
+
+void main()
+{
+    const ivec3 in_size = THREE(record.windows.in_size), out_size = THREE(record.windows.out_size);
+    const ivec3 kernel = THREE(record.windows.kernel), stride = THREE(record.windows.stride);
+    const uint in_channels = record.in_channels, out_channels = record.out_channels, groups = record.groups;
+    const uint x_channel = volume(in_size), y_channel = volume(out_size), weights = out_channels * in_channels * volume(kernel);
+
+    // The part of the result that this group computes.
+    uint left = flat_group();
+    ivec3 phase = ivec3(0);
+    uint part = 0u;
+#if defined(OF_INPUT)
+    const uint all_rows = in_channels, all_columns = record.images * volume((in_size + stride - 1) / stride);
+#elif defined(OF_WEIGHT)
+    const uint all_rows = out_channels, all_columns = in_channels * volume(kernel);
+#else
+    const uint all_rows = out_channels, all_columns = record.images * y_channel;
+#endif
+    const uint first_row = take(left, (all_rows + ROWS - 1u) / ROWS) * ROWS;
+    const uint first_column = take(left, (all_columns + COLUMNS - 1u) / COLUMNS) * COLUMNS;
+#if defined(OF_INPUT)
+    for (int i = 0; i < 3; ++i) phase[i] = int(take(left, uint(min(stride[i], in_size[i]))));
+#elif defined(OF_WEIGHT)
+    part = take(left, uint(record.parts));
+#endif
+    const uint group = left;
+    if (group >= groups) return;
+    const Product p = product_of(phase, part);
+    if (first_column >= p.columns) return; // the phase has fewer tiles than the largest one
+
+    // The first elements of the group's channels.
+    const uint in_at = group * in_channels * x_channel, out_at = group * out_channels * y_channel, weight_at = group * weights;
+#if defined(OF_INPUT)
+    const uint a_at = weight_at, image_at = out_at, c_at = in_at;
+#elif defined(OF_WEIGHT)
+    const uint a_at = out_at, image_at = in_at, c_at = part * groups * weights + weight_at;
+#else
+    const uint a_at = weight_at, image_at = in_at, c_at = out_at;
+#endif
+    const uvec2 a = record.a.address, image = record.image.address;
+
+    for (uint i = gl_LocalInvocationIndex; i < COLUMNS; i += LANES) {
+        const ivec4 d = digits_of(min(first_column + i, p.columns - 1u), p.column_size);
+        const ivec4 window = place(p.window_of_column, d);
+        column_at[i] = window.x + int(image_at);
+        column_z[i] = window.y;
+        column_y[i] = window.z;
+        column_x[i] = window.w;
+        column_c[i] = uint(place(p.c_of_column, d).x);
+    }
+    uint a_rows[A_LOADS]; // first elements
+    [[unroll]] for (uint i = 0u; i < A_LOADS; ++i) a_rows[i] = a_at + min(first_row + a_row(i), p.rows - 1u) * p.row_of_a;
+    barrier();
+    const ivec4 my_column = column_window(b_column());
+    clear_sums();
+    for (uint block = p.first_k; block < p.end_k; block += LANES) {
+        prepare(p, block);
+        barrier();
+        store_round(load_round(0u, a_rows, my_column, a, image, p.limit), 0u);
+        barrier();
+        const uint steps = min(LANES, p.end_k - block);
+        for (uint first = 0u; first < steps; first += STEPS) {
+            const bool more = first + STEPS < steps;
+            const uint half_index = first / STEPS % 2u;
+            Loads next;
+            if (more) next = load_round(first + STEPS, a_rows, my_column, a, image, p.limit);
+            add_products(half_index);
+            if (more) store_round(next, 1u - half_index);
+            barrier();
+        }
+    }
+
+    Floats c = Floats(record.c.address);
+    [[unroll]] for (uint i = 0u; i < PER_LANE; ++i) {
+        const uint row = first_row + lane_row() * 4u + i;
+        if (row >= p.rows) continue;
+        const uint column = lane_column() * 4u;
+        vec4 result = sum[i][0];
+        if (BIAS != 0u) {
+            precise vec4 with_bias = result + ReadFloats(record.bias.address).v[group * out_channels + row];
+            result = with_bias;
+        }
+        const uint to = c_at + row * p.row_of_c;
+        if (STORE_VECTORS != 0u) {
+            if (first_column + column < p.columns) Vec4s(record.c.address).v[(to + column_c[column]) / 4u] = result;
+        } else {
+            [[unroll]] for (uint e = 0u; e < 4u; ++e)
+                if (first_column + column + e < p.columns) c.v[to + column_c[column + e]] = result[e];
+        }
+    }
+}

@@ -1,0 +1,153 @@
+// Implicit-GEMM convolution on GPUs with Vulkan: the matrix of windows is never stored (shaders/conv_tile.comp).
+#include <algorithm>
+#include <string>
+
+#include "kernels/conv_sizes.hpp"
+#include "kernels/variants.hpp"
+#include "ops/records.hpp"
+
+namespace reprise::kernels {
+
+namespace {
+
+using ops::ConvProblem;
+using ops::View;
+using ops::records::Absent;
+using Wanted = ConvProblem::Wanted;
+
+constexpr std::uint32_t shared_bytes = 28672; // of the largest variant
+// For gradients of weights: the number of tiles that occupies a GPU, the fewest positions and the largest number of parts.
+constexpr std::int64_t wanted_tiles = 256, min_positions = 256, max_parts = 64;
+
+// The sizes of a problem.
+struct Sizes {
+    Dim images, ci, co, taps,
+        positions; // ci, co: channels of a group; positions: output elements of all images
+
+    explicit Sizes(const ConvProblem& p)
+        : images(p.x.sizes()[0]), ci(p.weight.sizes()[1]), co(floor_div(p.weight.sizes()[0], p.groups)),
+          taps(image_of(p.weight)), positions(images * image_of(p.y))
+    {}
+    Dim flops(const ConvProblem& p) const { return 2 * positions * p.groups * co * ci * taps; }
+};
+
+// A kernel's variant for a number of rows of C.  All belong to one numeric class.
+struct Tile {
+    std::int64_t rows, columns;
+    const char* suffix;
+
+    explicit Tile(const Dim& all_rows)
+        : rows(all_rows.at_most(16)   ? 16
+               : all_rows.at_most(32) ? 32
+                                      : 64),
+          columns(rows == 64 ? 64 : 128), suffix(rows == 16   ? "_16"
+                                                 : rows == 32 ? "_32"
+                                                              : "")
+    {}
+    Dim count(const Dim& all_rows, const Dim& all_columns) const
+    {
+        return ceil_div(all_rows, rows) * ceil_div(all_columns, columns);
+    }
+};
+
+bool is_flat(const ConvProblem& p)
+{
+    return same(p.x.sizes()[2], 1) && same(p.weight.sizes()[2], 1) && p.padding[0] == 0;
+}
+bool aligned(const View& v, const Dim& row) { return v.layout.offset.divisible_by(4) && row.divisible_by(4); }
+
+Dim elements_of(const View& v) { return v.sizes()[0] * v.sizes()[1] * image_of(v); }
+
+ops::records::conv_tile record_of(const ConvProblem& p, const Sizes& s, const View& a, const View& image,
+                                  const View& c)
+{
+    return {.a = a,
+            .image = image,
+            .bias = Absent{c},
+            .c = c,
+            .images = s.images,
+            .in_channels = s.ci,
+            .out_channels = s.co,
+            .groups = p.groups,
+            .windows = windows_of(p),
+            .parts = 1,
+            .part_length = 0,
+            .x_elements = elements_of(p.x),
+            .y_elements = elements_of(p.y),
+            .weight_elements = elements_of(p.weight)};
+}
+
+void emit_y(ops::Lowering& l, const ConvProblem& p, const Sizes& s)
+{
+    const Tile tile(s.co);
+    ops::records::conv_tile record = record_of(p, s, p.weight, p.x, p.y);
+    if (p.bias) record.bias = *p.bias;
+    l.launch(record.launch({.kernel = std::string("conv_tile_y") + tile.suffix,
+                            .constants = {p.bias ? 1u : 0u, aligned(p.y, image_of(p.y)) ? 1u : 0u,
+                                          is_flat(p) ? 1u : 0u, aligned(p.weight, s.ci * s.taps) ? 1u : 0u},
+                            .groups = p.groups * tile.count(s.co, s.positions),
+                            .flops = s.flops(p)}));
+}
+
+void emit_x(ops::Lowering& l, const ConvProblem& p, const Sizes& s)
+{
+    const Tile tile(s.ci);
+    Dim phases = 1, largest = s.images;
+    for (std::size_t i = 0; i < 3; ++i) {
+        const Dim& size = p.x.sizes()[2 + i];
+        phases *= p.stride[i] == 1 ? Dim(1) : min(p.stride[i], size);
+        largest *= ceil_div(size, p.stride[i]);
+    }
+    const bool vectors = same(phases, 1) && aligned(p.x, image_of(p.x));
+    l.launch(record_of(p, s, p.weight, p.y, p.x)
+                 .launch({.kernel = std::string("conv_tile_x") + tile.suffix,
+                          .constants = {0, vectors ? 1u : 0u, is_flat(p) ? 1u : 0u, 0},
+                          .groups = p.groups * phases * tile.count(s.ci, largest),
+                          .flops = s.flops(p)}));
+}
+
+// There are few tiles but many positions: separate groups sum parts of the positions, and gemm_sum adds the sums in order.
+// The number of parts depends on sizes, but not on the tile.
+void emit_weight(ops::Lowering& l, const ConvProblem& p, const Sizes& s)
+{
+    const Tile tile(s.co);
+    const Dim rows = p.groups * s.co, columns = s.ci * s.taps;
+    const Dim tiles = p.groups * ceil_div(s.co, 64) * ceil_div(columns, 64);
+    const Dim wanted = max(1, min(min(floor_div(wanted_tiles, max(1, tiles)), max_parts),
+                                  floor_div(s.positions, min_positions)));
+    const Dim length = max(16, 16 * ceil_div(ceil_div(s.positions, wanted), 16));
+    const Dim parts = max(1, ceil_div(s.positions, length)); // at least 1, even without positions
+    const bool whole = same(parts, 1);
+    const View sums = whole ? p.weight : l.temporary(f32, {parts, rows, columns});
+    ops::records::conv_tile record = record_of(p, s, p.y, p.x, sums);
+    record.parts = parts;
+    record.part_length = length;
+    l.launch(record.launch({.kernel = std::string("conv_tile_weight") + tile.suffix,
+                            .constants = {0, aligned(sums, columns) ? 1u : 0u, is_flat(p) ? 1u : 0u,
+                                          aligned(p.y, image_of(p.y)) ? 1u : 0u},
+                            .groups = parts * p.groups * tile.count(s.co, columns),
+                            .flops = s.flops(p)}));
+    if (!whole) add_parts(l, sums, as_matrix(p.weight, rows, columns), parts);
+}
+
+} // namespace
+
+std::string refuse_conv_tile(const device::Capabilities& c, const ConvProblem& p)
+{
+    if (c.is_cuda()) return "it is Vulkan's";
+    if (!c.gpu_kernels()) return "barriers and shared memory are slow on CPUs";
+    if (p.x.dtype != f32) return "it computes in f32";
+    return c.shared_bytes < shared_bytes ? "it needs 28 KiB of shared memory" : "";
+}
+
+void conv_tile(ops::Lowering& l, const ConvProblem& p)
+{
+    const Sizes s(p);
+    switch (p.wanted) {
+    case Wanted::y: return emit_y(l, p, s);
+    case Wanted::x: return emit_x(l, p, s);
+    case Wanted::weight: return emit_weight(l, p, s);
+    }
+}
+
+} // namespace reprise::kernels
