@@ -11,6 +11,8 @@
 // variants: amin_i32: -DLEAST -DINTEGER ; amin_i32_partials: -DLEAST -DINTEGER -DPARTIALS
 // variants: amax_i64: -DLONG ; amax_partials_i64: -DLONG -DPARTIALS
 // variants: amin_i64: -DLEAST -DLONG ; amin_partials_i64: -DLEAST -DLONG -DPARTIALS
+// variants: amax_group: -DGROUP ; amax_rows_group: -DGROUP -DROWS ; amax_columns_group: -DGROUP -DCOLUMNS
+// variants: amin_group: -DLEAST -DGROUP ; amin_rows_group: -DLEAST -DGROUP -DROWS ; amin_columns_group: -DLEAST -DGROUP -DCOLUMNS
 #ifndef CHAIN
 #define OPERANDS 2
 #define FLOATS 0

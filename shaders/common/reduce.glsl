@@ -6,7 +6,8 @@
 //   ROWS                  4 neighbouring elements of one output lie in a texel (16 bytes)
 //   COLUMNS               the same element of 4 neighbouring outputs lies in a texel
 //   PARTIALS              the second level
-// With TEXELS loads and stores use the slab's views, else addresses.
+// With TEXELS loads and stores use the slab's views, else addresses.  With GROUP, for GPUs, common/reduce_group.glsl has
+// the class, the groups and the kernel; of the operands and ints two differ.
 //
 // Numeric class, a pure function of n, the number of elements per output (counted row-major over the reduced
 // dimensions): the same bits in every variant, for any strides and any placement.
@@ -17,8 +18,8 @@
 // The identity changes no bit of its other operand, so a single partial is the output, and a single element its sum.
 //
 //   operands   x, result: [C][outputs], which is the output where C = 1
-//   ints       n, outputs, C, sizes and strides of the kept dimensions, then of the reduced ones, outermost
-//              first.  ROWS, COLUMNS: all strides count texels, and so do the innermost size of the dimensions
+//   ints       n, outputs, C, with GROUP lane_bits and length, sizes and strides of the kept dimensions, then of the
+//              reduced ones, outermost first.  ROWS, COLUMNS: all strides count texels, and so do the innermost size of the dimensions
 //              that texels run along and, with COLUMNS, `outputs`; n counts elements.
 //   groups     ceil(outputs * C / 64)
 //   CHAIN:     the operands of the chain in place of x
@@ -27,7 +28,9 @@
 // Repeated code is written as macros, not as loops: the loop unroller of spirv-opt drops NoContraction from its copies.
 #include "common/index.glsl"
 
+#ifndef GROUP
 layout(local_size_x = 64) in;
+#endif
 
 #ifdef LONG
 #define ELEMENT uvec2
@@ -163,6 +166,23 @@ void advance(inout Walk w, Dims reduced)
     const VALUE t##i = LOAD(w.at); \
     advance(w, reduced);
 
+void store(Operand result, uint place, VALUE total)
+{
+#ifdef ROWS
+    Elements(result.address).v[place] = total.x;
+#elif defined(COLUMNS) && defined(TEXELS)
+    slab_window[WINDOW_OF(result.texel)].v[IN_WINDOW(result.texel + place)] = total;
+#elif defined(COLUMNS)
+    Vec4s(result.address).v[place] = total;
+#else
+    Elements(result.address).v[place] = total;
+#endif
+}
+
+#ifdef GROUP
+#include "common/reduce_group.glsl"
+#else
+
 // Adds a block of `left` elements, from w on, to `total`.
 #if defined(ROWS)
 VALUE add_block(VALUE total, Operand x, Walk w, uint left, Dims reduced)
@@ -242,19 +262,6 @@ VALUE add_block(VALUE total, Operand x, Walk w, uint left, Dims reduced)
 }
 #endif
 
-void store(Operand result, uint place, VALUE total)
-{
-#ifdef ROWS
-    Elements(result.address).v[place] = total.x;
-#elif defined(COLUMNS) && defined(TEXELS)
-    slab_window[WINDOW_OF(result.texel)].v[IN_WINDOW(result.texel + place)] = total;
-#elif defined(COLUMNS)
-    Vec4s(result.address).v[place] = total;
-#else
-    Elements(result.address).v[place] = total;
-#endif
-}
-
 void main()
 {
     const uint n = uint(record.n[0]), outputs = uint(record.n[1]), partials = uint(record.n[2]);
@@ -280,4 +287,5 @@ void main()
     store(result, first_block * outputs + o, total);
 }
 
+#endif
 #endif

@@ -56,13 +56,11 @@ bool has_columns(const View& x, const Reduction& r)
 
 enum class Layout { any, rows, columns };
 
-// Launches the first level, which writes partial results [partials][outputs].
-void launch_partials(Lowering& l, const std::string& name, const View& x, Reduction r, const View& to,
-                     const Dim& partials)
+// Counts strides in texels for the layout's kernels, which is returned.
+Layout in_texels(const View& x, Reduction& r)
 {
-    Layout layout = Layout::any;
-    if (x.dtype == f32) layout = has_rows(x, r) ? Layout::rows : has_columns(x, r) ? Layout::columns : layout;
-    const bool outputs_adjacent = !r.kept_strides.empty() && same(r.kept_strides.back(), 1);
+    if (x.dtype != f32) return Layout::any;
+    const Layout layout = has_rows(x, r) ? Layout::rows : has_columns(x, r) ? Layout::columns : Layout::any;
     if (layout != Layout::any) {
         divide(r.kept_strides);
         divide(r.strides);
@@ -75,8 +73,31 @@ void launch_partials(Lowering& l, const std::string& name, const View& x, Reduct
         r.kept_strides.back() = 1;
         r.outputs = floor_div(r.outputs, 4);
     }
+    return layout;
+}
+std::string kernel_of(const std::string& name, Layout layout)
+{
+    return layout == Layout::any ? name : name + (layout == Layout::rows ? "_rows" : "_columns");
+}
+// Appends the sizes and strides that the kernels read.
+void add_lists(DimVector& ints, const Reduction& r)
+{
+    for (const auto* list : {&r.kept_sizes, &r.kept_strides, &r.sizes, &r.strides})
+        ints.insert(ints.end(), list->begin(), list->end());
+}
+bool outputs_are_adjacent(const Reduction& r)
+{
+    return !r.kept_strides.empty() && same(r.kept_strides.back(), 1);
+}
+
+// Launches the first level, which writes partial results [partials][outputs].
+void launch_partials(Lowering& l, const std::string& name, const View& x, Reduction r, const View& to,
+                     const Dim& partials)
+{
+    const bool outputs_adjacent = outputs_are_adjacent(r);
+    const Layout layout = in_texels(x, r);
     const bool ragged = !r.count.divisible_by(layout == Layout::rows ? 32 : 8);
-    LaunchSpec spec{.kernel = name,
+    LaunchSpec spec{.kernel = kernel_of(name, layout),
                     .constants = {static_cast<std::uint32_t>(r.kept_sizes.size()),
                                   static_cast<std::uint32_t>(r.sizes.size()), outputs_adjacent ? 1u : 0u,
                                   ragged ? 1u : 0u, x.dtype == i32 ? 1u : 0u},
@@ -85,11 +106,42 @@ void launch_partials(Lowering& l, const std::string& name, const View& x, Reduct
                     .ints = {r.count, r.outputs, partials},
                     .groups = ceil_div(r.outputs * partials, workgroup),
                     .reduces = x.dtype == f32};
-    for (const auto* list : {&r.kept_sizes, &r.kept_strides, &r.sizes, &r.strides})
-        spec.ints.insert(spec.ints.end(), list->begin(), list->end());
+    add_lists(spec.ints, r);
     if (layout == Layout::any) return l.launch(std::move(spec));
-    spec.kernel += layout == Layout::rows ? "_rows" : "_columns";
     launch_with_texels(l, 1, std::move(spec));
+}
+
+// The parts of a reduction's elements that separate teams of lanes reduce: shaders/common/reduce_group.glsl.
+struct Parts {
+    Dim count, length; // a multiple of 4 * lanes
+};
+Parts parts_of(const Dim& elements, const Dim& outputs)
+{
+    constexpr std::int64_t longest = 4096, shortest = 2048, wanted_teams = 1024, multiple = 256;
+    const Dim by_size = min(ceil_div(elements, shortest), floor_div(wanted_teams, max(1, outputs)));
+    const Dim wanted = 1 + is_at_least(elements, longest + 1) * (max(1, by_size) - 1);
+    const Dim length = max(multiple, multiple * ceil_div(ceil_div(elements, wanted), multiple));
+    return {max(1, ceil_div(elements, length)), length};
+}
+
+// Launches a level of a reduction on GPUs, which writes [parts][outputs].
+void launch_groups(Lowering& l, const std::string& op, const View& x, Reduction r, const View& to,
+                   const Parts& parts)
+{
+    const bool adjacent = outputs_are_adjacent(r);
+    const Layout layout = in_texels(x, r);
+    const Dim some = is_at_least(r.count, 17), many = is_at_least(r.count, 257);
+    LaunchSpec spec{.kernel = kernel_of(op, layout) + "_group",
+                    .constants = {static_cast<std::uint32_t>(r.kept_sizes.size()),
+                                  static_cast<std::uint32_t>(r.sizes.size()), adjacent ? 1u : 0u,
+                                  r.count.divisible_by(4) ? 0u : 1u},
+                    .operands = {{x, Use::read}, {to, Use::write}},
+                    .floats = {},
+                    .ints = {r.count, r.outputs, parts.count, 3 * some + 3 * many, parts.length},
+                    .groups = ceil_div(r.outputs * parts.count * (1 + 7 * some + 56 * many), 256),
+                    .reduces = true};
+    add_lists(spec.ints, r);
+    l.launch(std::move(spec));
 }
 
 } // namespace
@@ -203,6 +255,13 @@ void reduce_into(Lowering& l, const std::string& op, View x, const Integers& dim
     std::string name = op;
     if (to.dtype == i32) name += "_i32";
     const Reduction r = split(l, x, dims);
+    if (l.groups_share_rows() && x.dtype == f32) {
+        const Parts parts = parts_of(r.count, r.outputs);
+        if (same(parts.count, 1)) return launch_groups(l, name, x, r, to, parts);
+        const View between = l.temporary(f32, {parts.count, r.outputs});
+        launch_groups(l, name, x, r, between, parts);
+        return launch_groups(l, name, between, merged(between, {0}), to, {1, round_up(parts.count, 256)});
+    }
     if (r.count.at_most(block)) return launch_partials(l, name, x, r, to, 1);
     const Dim partials = min(ceil_div(r.count, block), max_partials);
     const View between = l.temporary(to.dtype, {partials, r.outputs});

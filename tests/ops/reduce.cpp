@@ -77,7 +77,9 @@ void expect_sums(const Floats& found, const std::vector<Floats>& groups)
         const double want = std::accumulate(groups[i].begin(), groups[i].end(), 0.0);
         EXPECT_NEAR(found[i], want, 1e-5 + 1e-6 * std::fabs(want)) << i;
         if (runs_kernels()) {
-            EXPECT_EQ(found[i], sum_by_class(groups[i])) << i;
+            EXPECT_EQ(found[i], runs_kernels_of_gpus() ? sum_by_class_of_gpus(groups[i], groups.size())
+                                                       : sum_by_class(groups[i]))
+                << i;
         }
     }
 }

@@ -2,11 +2,14 @@
 // the numeric class of sums as plain C++.
 #pragma once
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <vector>
 
 #include <reprise/reprise.hpp>
+
+#include "support/devices.hpp"
 
 namespace reduce_tools {
 
@@ -71,6 +74,13 @@ template <class F> auto gradient_of(F f)
 // Whether the default device runs kernels: then results have the kernels' bits.
 inline bool runs_kernels() { return reprise::default_device().name().rfind("vulkan", 0) == 0; }
 
+// Whether it is a GPU with Vulkan, or runs the kernels of one.
+inline bool runs_kernels_of_gpus()
+{
+    const auto& c = reprise::test::inner(reprise::default_device()).capabilities();
+    return c.gpu_kernels() && !c.is_cuda() && !c.host_kernels;
+}
+
 // The elements of each output of a reduction over `dims`, row-major.
 inline std::vector<Floats> groups_of(const Floats& x, const Sizes& sizes, std::vector<std::int64_t> dims)
 {
@@ -97,7 +107,30 @@ inline std::vector<Floats> groups_of(const Floats& x, const Sizes& sizes, std::v
     return groups;
 }
 
-// The sum that every kernel makes of n floats (shaders/common/reduce.glsl).
+// The sum of x that kernels of GPUs compute as one of `outputs` (shaders/common/reduce_group.glsl).
+inline float sum_by_class_of_gpus(const Floats& x, std::size_t outputs)
+{
+    const std::size_t n = x.size(), lanes = n <= 16 ? 1 : n <= 256 ? 8 : 64;
+    const auto ceil_div = [](std::size_t a, std::size_t b) { return (a + b - 1) / b; };
+    const std::size_t wanted =
+        n <= 4096 ? 1 : std::max<std::size_t>(1, std::min(ceil_div(n, 2048), 1024 / outputs));
+    const std::size_t length = 256 * ceil_div(ceil_div(n, wanted), 256);
+    Floats parts;
+    for (std::size_t begin = 0; begin < n; begin += length) {
+        std::vector<std::array<float, 4>> accumulators(lanes, {-0.0f, -0.0f, -0.0f, -0.0f});
+        for (std::size_t e = begin; e < std::min(n, begin + length); ++e)
+            accumulators[e / 4 % lanes][e % 4] += x[e];
+        Floats sums;
+        for (const auto& a : accumulators) sums.push_back((a[0] + a[1]) + (a[2] + a[3]));
+        for (std::size_t apart = lanes / 2; apart > 0; apart /= 2)
+            for (std::size_t i = 0; i < apart; ++i) sums[i] += sums[i + apart];
+        parts.push_back(sums[0]);
+    }
+    if (parts.empty()) return 0;
+    return parts.size() == 1 ? parts[0] : sum_by_class_of_gpus(parts, 1024);
+}
+
+// The sum of n floats that other kernels compute (shaders/common/reduce.glsl).
 inline float sum_by_class(const Floats& x)
 {
     constexpr std::size_t block = 256, most_partials = 4096, fan = 16;
