@@ -150,7 +150,6 @@ ELEMENTWISE = {
     "sigmoid": torch.sigmoid, "silu": F.silu, "softsign": F.softsign, "gelu_erf": F.gelu,
     "gelu_tanh": lambda x: F.gelu(x, approximate="tanh"), "softplus": F.softplus, "bce": bce,
     "bce_with_logits": bce_with_logits,
-    "lerp": torch.lerp,
 }
 
 # With their parameters as numbers, for special values: gradients go to the first input only.
@@ -450,8 +449,6 @@ SHAPES = {
                "all but the first": lambda x: x.narrow(0, 1, x.shape[0] - 1) * 2,
                "from the end": lambda x: x.narrow(1, -2, 2) * x.narrow(1, 1, 2),
                "nothing": lambda x: x.narrow(1, 3, 0)},
-    "fliplr": torch.fliplr,
-    "flipud": torch.flipud,
     "flip": {"two dimensions": lambda x: x.flip(0, -1),
              "of a transposed matrix": lambda x: x.t().flip(0) * 2},
     "contiguous": {"of a transposed matrix": lambda x: x.t().contiguous(), "of what is": lambda x: x.clone(),
