@@ -10,6 +10,7 @@ namespace reprise {
 
 // The elements in ascending or descending order along dim, and their indices, both of the shape of x.
 std::pair<Tensor, Tensor> sort(const Tensor& x, std::int64_t dim = -1, bool descending = false);
+inline Tensor msort(const Tensor& x) { return sort(x, 0).first; } // sorts along the first dimension
 // The indices that sort() returns.
 Tensor argsort(const Tensor& x, std::int64_t dim = -1, bool descending = false);
 // The k largest (or smallest) elements along a dimension and their indices, always sorted; of equal elements

@@ -51,6 +51,9 @@ void add_sort(Rows& rows)
                             {{"dim", std::int64_t{1}}, {"size", in[0].size(1)}});
     });
 
+    rows.composed("msort");
+    rows.sample("columns", {arg({n(), 3})}, [](const Tensor& x) { return msort(x); });
+
     rows.composed("argsort").differentiable = false;
     rows.sample("places", {arg({n(), 6})}, [](const Inputs& in) {
         return std::vector{argsort(in[0]), argsort(in[0], 0, true)};
