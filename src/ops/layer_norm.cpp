@@ -304,11 +304,16 @@ void lower_weight_vjp(Lowering& l, const Node& n)
     const View dy = l.input(0), x = l.input(1);
     require_floating_kernel(n.op->name, x.dtype);
     const Dim &count = x.sizes()[0], &length = x.sizes()[1];
-    constexpr std::int64_t block = 64, max_partials = 128; // rows; as in shaders/layer_norm_weight_vjp.comp
-    const Dim partials = max(min(ceil_div(count, block), max_partials), 1);
-    const std::array<View, 2> between = {l.temporary(f32, {partials, length}),
-                                         l.temporary(f32, {partials, length})};
     const auto &a = dy.layout.strides, &b = x.layout.strides;
+    const LanesDivision division(count, length);           // of GPUs
+    constexpr std::int64_t block = 64, max_partials = 128; // rows; as in shaders/layer_norm_weight_vjp.comp
+    const bool by_lanes = l.groups_share_rows();
+    const Dim partials = by_lanes ? division.parts : max(min(ceil_div(count, block), max_partials), 1);
+    const bool whole = by_lanes && same(partials, 1);
+    const auto sums = [&](std::size_t i) {
+        return whole ? l.output(i) : l.temporary(f32, {partials, length});
+    };
+    const std::array<View, 2> between = {sums(0), sums(1)};
     const records::layer_norm_weight_vjp record{.dy = dy,
                                                 .x = x,
                                                 .mean = l.input(2),
@@ -321,9 +326,19 @@ void lower_weight_vjp(Lowering& l, const Node& n)
                                                 .dy_row_stride = a[0],
                                                 .dy_column_stride = a[1],
                                                 .x_row_stride = b[0],
-                                                .x_column_stride = b[1]};
-    launch_with_texels(l, has_texel_rows(dy.layout) && has_texel_rows(x.layout),
-                       record.launch({.groups = ceil_div(partials * ceil_div(length, 4), 64)}));
+                                                .x_column_stride = b[1],
+                                                .lane_bits = division.lane_bits,
+                                                .part_length = division.length};
+    const bool aligned = has_texel_rows(dy.layout) && has_texel_rows(x.layout);
+    if (by_lanes) {
+        const bool vectors = aligned && length.divisible_by(4);
+        l.launch(
+            record.launch({.kernel = std::string("layer_norm_weight_vjp_group") + (vectors ? "_vec4" : ""),
+                           .groups = ceil_div(partials * ceil_div(length, 4) * division.lanes, 256)}));
+        for (std::size_t i = 0; i < 2 && !whole; ++i) reduce_into(l, "sum", between[i], {0}, l.output(i));
+        return;
+    }
+    launch_with_texels(l, aligned, record.launch({.groups = ceil_div(partials * ceil_div(length, 4), 64)}));
     for (std::size_t i = 0; i < 2; ++i)
         l.launch({.kernel = "sum_partials",
                   .operands = {{between[i], Use::read}, {l.output(i), Use::write}},

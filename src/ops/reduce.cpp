@@ -111,40 +111,46 @@ void launch_partials(Lowering& l, const std::string& name, const View& x, Reduct
     launch_with_texels(l, 1, std::move(spec));
 }
 
-// The parts of a reduction's elements that separate teams of lanes reduce: shaders/common/reduce_group.glsl.
-struct Parts {
-    Dim count, length; // a multiple of 4 * lanes
-};
-Parts parts_of(const Dim& elements, const Dim& outputs)
-{
-    constexpr std::int64_t longest = 4096, shortest = 2048, wanted_teams = 1024, multiple = 256;
-    const Dim by_size = min(ceil_div(elements, shortest), floor_div(wanted_teams, max(1, outputs)));
-    const Dim wanted = 1 + is_at_least(elements, longest + 1) * (max(1, by_size) - 1);
-    const Dim length = max(multiple, multiple * ceil_div(ceil_div(elements, wanted), multiple));
-    return {max(1, ceil_div(elements, length)), length};
-}
-
 // Launches a level of a reduction on GPUs, which writes [parts][outputs].
 void launch_groups(Lowering& l, const std::string& op, const View& x, Reduction r, const View& to,
-                   const Parts& parts)
+                   const LanesDivision& division)
 {
     const bool adjacent = outputs_are_adjacent(r);
     const Layout layout = in_texels(x, r);
-    const Dim some = is_at_least(r.count, 17), many = is_at_least(r.count, 257);
     LaunchSpec spec{.kernel = kernel_of(op, layout) + "_group",
                     .constants = {static_cast<std::uint32_t>(r.kept_sizes.size()),
                                   static_cast<std::uint32_t>(r.sizes.size()), adjacent ? 1u : 0u,
                                   r.count.divisible_by(4) ? 0u : 1u},
                     .operands = {{x, Use::read}, {to, Use::write}},
                     .floats = {},
-                    .ints = {r.count, r.outputs, parts.count, 3 * some + 3 * many, parts.length},
-                    .groups = ceil_div(r.outputs * parts.count * (1 + 7 * some + 56 * many), 256),
+                    .ints = {r.count, r.outputs, division.parts, division.lane_bits, division.length},
+                    .groups = ceil_div(r.outputs * division.parts * division.lanes, 256),
                     .reduces = true};
     add_lists(spec.ints, r);
     l.launch(std::move(spec));
 }
 
 } // namespace
+
+LanesDivision::LanesDivision(const Dim& elements, const Dim& outputs)
+{
+    constexpr std::int64_t longest = 4096, shortest = 2048, wanted_parts = 1024, multiple = 256;
+    const Dim by_size = min(ceil_div(elements, shortest), floor_div(wanted_parts, max(1, outputs)));
+    const Dim wanted = 1 + is_at_least(elements, longest + 1) * (max(1, by_size) - 1);
+    length = max(multiple, multiple * ceil_div(ceil_div(elements, wanted), multiple));
+    parts = max(1, ceil_div(elements, length));
+    const Dim some = is_at_least(elements, 17), many = is_at_least(elements, 257);
+    lanes = 1 + 7 * some + 56 * many;
+    lane_bits = 3 * some + 3 * many;
+}
+
+LanesDivision LanesDivision::of_one_part(const Dim& elements)
+{
+    LanesDivision division(elements, 1);
+    division.parts = 1;
+    division.length = max(256, round_up(elements, 256));
+    return division;
+}
 
 void require_arithmetic(const char* op, DType dtype)
 {
@@ -256,11 +262,12 @@ void reduce_into(Lowering& l, const std::string& op, View x, const Integers& dim
     if (to.dtype == i32) name += "_i32";
     const Reduction r = split(l, x, dims);
     if (l.groups_share_rows() && x.dtype == f32) {
-        const Parts parts = parts_of(r.count, r.outputs);
-        if (same(parts.count, 1)) return launch_groups(l, name, x, r, to, parts);
-        const View between = l.temporary(f32, {parts.count, r.outputs});
-        launch_groups(l, name, x, r, between, parts);
-        return launch_groups(l, name, between, merged(between, {0}), to, {1, round_up(parts.count, 256)});
+        const LanesDivision division(r.count, r.outputs);
+        if (same(division.parts, 1)) return launch_groups(l, name, x, r, to, division);
+        const View between = l.temporary(f32, {division.parts, r.outputs});
+        launch_groups(l, name, x, r, between, division);
+        return launch_groups(l, name, between, merged(between, {0}), to,
+                             LanesDivision::of_one_part(division.parts));
     }
     if (r.count.at_most(block)) return launch_partials(l, name, x, r, to, 1);
     const Dim partials = min(ceil_div(r.count, block), max_partials);

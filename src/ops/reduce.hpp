@@ -31,6 +31,14 @@ struct Reduction {
 // Splits the dimensions of x.  If they are more than kernels support, x becomes a copy.
 Reduction split(Lowering&, View& x, const std::vector<std::int64_t>& dims);
 
+// How lanes of GPUs divide the elements of each output: shaders/common/reduce_group.glsl.
+struct LanesDivision {
+    Dim parts, length;    // of `length` elements each, a multiple of 4 * lanes
+    Dim lanes, lane_bits; // for a part; log2
+    LanesDivision(const Dim& elements, const Dim& outputs);
+    static LanesDivision of_one_part(const Dim& elements);
+};
+
 // Lowers a reduction whose kernels are those of shaders/common/reduce.glsl: <op>, <op>_rows, ...
 void lower_reduction(Lowering&, const graph::Node&);
 // Reduces any view to a contiguous one; `op` is "sum", "amax", ...
