@@ -192,7 +192,7 @@ Product product_of(ivec3 phase, uint part)
 }
 
 // Computes the positions of the steps of a block of k.
-void prepare(Product p, uint block)
+void prepare_steps(Product p, uint block)
 {
     const uint i = gl_LocalInvocationIndex, k = block + i;
     ivec4 window = OUTSIDE;
@@ -284,63 +284,107 @@ void store_round(Loads loads, uint half_index)
     }
 }
 
-void main()
+// The tile that this group computes.
+struct Tile {
+    uint row, column, group, part; // row, column: the first ones
+    ivec3 phase;
+    uint a, image, c; // the first elements of the group's channels
+};
+Tile tile_of_group()
 {
-    const ivec3 in_size = THREE(record.windows.in_size), out_size = THREE(record.windows.out_size);
-    const ivec3 kernel = THREE(record.windows.kernel), stride = THREE(record.windows.stride);
-    const uint in_channels = record.in_channels, out_channels = record.out_channels, groups = record.groups;
-    const uint x_channel = volume(in_size), y_channel = volume(out_size), weights = out_channels * in_channels * volume(kernel);
-
-    // The part of the result that this group computes.
+    const ivec3 in_size = THREE(record.windows.in_size), stride = THREE(record.windows.stride);
+    const uint x_plane = volume(in_size), y_plane = volume(THREE(record.windows.out_size));
+    const uint taps = volume(THREE(record.windows.kernel));
+    const uint in_channels = record.in_channels, out_channels = record.out_channels;
+#if defined(OF_INPUT)
+    const uint rows = in_channels, columns = record.images * volume((in_size + stride - 1) / stride);
+#elif defined(OF_WEIGHT)
+    const uint rows = out_channels, columns = in_channels * taps;
+#else
+    const uint rows = out_channels, columns = record.images * y_plane;
+#endif
     uint left = flat_group();
-    ivec3 phase = ivec3(0);
-    uint part = 0u;
+    Tile t;
+    t.row = take(left, (rows + ROWS - 1u) / ROWS) * ROWS;
+    t.column = take(left, (columns + COLUMNS - 1u) / COLUMNS) * COLUMNS;
+    t.phase = ivec3(0);
+    t.part = 0u;
 #if defined(OF_INPUT)
-    const uint all_rows = in_channels, all_columns = record.images * volume((in_size + stride - 1) / stride);
+    for (int i = 0; i < 3; ++i) t.phase[i] = int(take(left, uint(min(stride[i], in_size[i]))));
 #elif defined(OF_WEIGHT)
-    const uint all_rows = out_channels, all_columns = in_channels * volume(kernel);
-#else
-    const uint all_rows = out_channels, all_columns = record.images * y_channel;
+    t.part = take(left, uint(record.parts));
 #endif
-    const uint first_row = take(left, (all_rows + ROWS - 1u) / ROWS) * ROWS;
-    const uint first_column = take(left, (all_columns + COLUMNS - 1u) / COLUMNS) * COLUMNS;
-#if defined(OF_INPUT)
-    for (int i = 0; i < 3; ++i) phase[i] = int(take(left, uint(min(stride[i], in_size[i]))));
-#elif defined(OF_WEIGHT)
-    part = take(left, uint(record.parts));
-#endif
-    const uint group = left;
-    if (group >= groups) return;
-    const Product p = product_of(phase, part);
-    if (first_column >= p.columns) return; // the phase has fewer tiles than the largest one
+    t.group = left;
 
-    // The first elements of the group's channels.
-    const uint in_at = group * in_channels * x_channel, out_at = group * out_channels * y_channel, weight_at = group * weights;
+    const uint in_at = t.group * in_channels * x_plane, out_at = t.group * out_channels * y_plane;
+    const uint weights = out_channels * in_channels * taps, weight_at = t.group * weights;
 #if defined(OF_INPUT)
-    const uint a_at = weight_at, image_at = out_at, c_at = in_at;
+    t.a = weight_at;
+    t.image = out_at;
+    t.c = in_at;
 #elif defined(OF_WEIGHT)
-    const uint a_at = out_at, image_at = in_at, c_at = part * groups * weights + weight_at;
+    t.a = out_at;
+    t.image = in_at;
+    t.c = t.part * record.groups * weights + weight_at;
 #else
-    const uint a_at = weight_at, image_at = in_at, c_at = out_at;
+    t.a = weight_at;
+    t.image = in_at;
+    t.c = out_at;
 #endif
-    const uvec2 a = record.a.address, image = record.image.address;
+    return t;
+}
 
+// Computes the windows of the tile's columns, and where their results go.
+void prepare_columns(Product p, Tile t)
+{
     for (uint i = gl_LocalInvocationIndex; i < COLUMNS; i += LANES) {
-        const ivec4 d = digits_of(min(first_column + i, p.columns - 1u), p.column_size);
+        const ivec4 d = digits_of(min(t.column + i, p.columns - 1u), p.column_size);
         const ivec4 window = place(p.window_of_column, d);
-        column_at[i] = window.x + int(image_at);
+        column_at[i] = window.x + int(t.image);
         column_z[i] = window.y;
         column_y[i] = window.z;
         column_x[i] = window.w;
         column_c[i] = uint(place(p.c_of_column, d).x);
     }
+}
+
+void store_sums(Product p, Tile t)
+{
+    const uint column = lane_column() * 4u;
+    [[unroll]] for (uint i = 0u; i < PER_LANE; ++i) {
+        const uint row = t.row + lane_row() * 4u + i;
+        if (row >= p.rows) continue;
+        vec4 result = sum[i][0];
+        if (BIAS != 0u) {
+            precise vec4 with_bias = result + ReadFloats(record.bias.address).v[t.group * uint(record.out_channels) + row];
+            result = with_bias;
+        }
+        const uint to = t.c + row * p.row_of_c;
+        if (STORE_VECTORS != 0u) {
+            if (t.column + column < p.columns) Vec4s(record.c.address).v[(to + column_c[column]) / 4u] = result;
+        } else {
+            [[unroll]] for (uint e = 0u; e < 4u; ++e)
+                if (t.column + column + e < p.columns) Floats(record.c.address).v[to + column_c[column + e]] = result[e];
+        }
+    }
+}
+
+void main()
+{
+    const Tile t = tile_of_group();
+    if (t.group >= uint(record.groups)) return;
+    const Product p = product_of(t.phase, t.part);
+    if (t.column >= p.columns) return; // the phase has fewer tiles than the largest one
+    const uvec2 a = record.a.address, image = record.image.address;
+
+    prepare_columns(p, t);
     uint a_rows[A_LOADS]; // first elements
-    [[unroll]] for (uint i = 0u; i < A_LOADS; ++i) a_rows[i] = a_at + min(first_row + a_row(i), p.rows - 1u) * p.row_of_a;
+    [[unroll]] for (uint i = 0u; i < A_LOADS; ++i) a_rows[i] = t.a + min(t.row + a_row(i), p.rows - 1u) * p.row_of_a;
     barrier();
     const ivec4 my_column = column_window(b_column());
     clear_sums();
     for (uint block = p.first_k; block < p.end_k; block += LANES) {
-        prepare(p, block);
+        prepare_steps(p, block);
         barrier();
         store_round(load_round(0u, a_rows, my_column, a, image, p.limit), 0u);
         barrier();
@@ -355,23 +399,5 @@ void main()
             barrier();
         }
     }
-
-    Floats c = Floats(record.c.address);
-    [[unroll]] for (uint i = 0u; i < PER_LANE; ++i) {
-        const uint row = first_row + lane_row() * 4u + i;
-        if (row >= p.rows) continue;
-        const uint column = lane_column() * 4u;
-        vec4 result = sum[i][0];
-        if (BIAS != 0u) {
-            precise vec4 with_bias = result + ReadFloats(record.bias.address).v[group * out_channels + row];
-            result = with_bias;
-        }
-        const uint to = c_at + row * p.row_of_c;
-        if (STORE_VECTORS != 0u) {
-            if (first_column + column < p.columns) Vec4s(record.c.address).v[(to + column_c[column]) / 4u] = result;
-        } else {
-            [[unroll]] for (uint e = 0u; e < 4u; ++e)
-                if (first_column + column + e < p.columns) c.v[to + column_c[column + e]] = result[e];
-        }
-    }
+    store_sums(p, t);
 }
