@@ -122,6 +122,21 @@ bool flushed(float subnormal, float zero)
            std::signbit(zero) == std::signbit(subnormal);
 }
 
+// A device that flushes may also read subnormal inputs as zeros, even where a formula takes their bits.
+std::vector<std::vector<float>> without_subnormals(std::vector<std::vector<float>> in)
+{
+    for (auto& values : in)
+        for (float& v : values)
+            if (std::fpclassify(v) == FP_SUBNORMAL) v = std::copysign(0.0f, v);
+    return in;
+}
+
+bool same_bits(float a, float b)
+{
+    return std::bit_cast<std::uint32_t>(a) == std::bit_cast<std::uint32_t>(b) ||
+           (std::isnan(a) && std::isnan(b));
+}
+
 struct NativeBits : testing::TestWithParam<std::string> {};
 INSTANTIATE_TEST_SUITE_P(Rows, NativeBits, testing::ValuesIn([] {
                              std::vector<std::string> names;
@@ -146,20 +161,21 @@ TEST_P(NativeBits, OfEachPart)
         if (part && (!row.differentiable(part - 1) || passes_on(row, part))) continue;
         const auto in = numbers_for(row, static_cast<std::size_t>(row.arity() + (part ? 2 : 0)));
         const std::vector<float> got = on_device(row, part, in);
-        std::vector<float> want;
+        const auto zeros = without_subnormals(in); // before the comparisons in it read subnormals as zero
+        std::vector<float> want, of_zeros;
         {
             const FlushSubnormals flush(caps.flushes_subnormals);
             want = native(row, part, in);
+            of_zeros = caps.flushes_subnormals ? native(row, part, zeros) : want;
         }
         ASSERT_EQ(got.size(), want.size());
         // Elsewhere: only the numbers of the domain, as overflow and subnormals are the device's own.
         const std::size_t from = exact ? 0 : std::size(specials) * std::size(specials) * 2,
                           to = exact ? got.size() : from + 1500;
         for (std::size_t i = from; i < to; ++i) {
+            const bool equal = same_bits(got[i], want[i]) || same_bits(got[i], of_zeros[i]) ||
+                               (caps.flushes_subnormals && flushed(want[i], got[i]));
             if (std::isnan(want[i]) && std::isnan(got[i])) continue;
-            const bool equal =
-                std::bit_cast<std::uint32_t>(got[i]) == std::bit_cast<std::uint32_t>(want[i]) ||
-                (caps.flushes_subnormals && flushed(want[i], got[i]));
             const bool close = std::fabs(got[i] - want[i]) <= 4e-6f * (1 + std::fabs(want[i]));
             std::string at;
             for (const auto& values : in) at += " " + std::to_string(values[i]);
