@@ -1,4 +1,4 @@
-// Computes the same bits as shaders/layer_norm_weight_vjp.comp, with one thread per column of a partial.
+// Computes the same bits as shaders/layer_norm_weight_vjp.comp without GROUP, with one thread per column of a partial.
 #include "common/kernel.cuh"
 
 namespace rp {

@@ -6,7 +6,7 @@
 //   the rest   common/rows.glsl with KEPT = 1
 //   constants  1: CAUSAL
 // variants: attention_softmax_vjp: ; attention_softmax_vjp_texel: -DTEXELS
-// variants: attention_softmax_vjp_group: -DGROUP ; attention_softmax_vjp_group_vec4: -DGROUP -DVEC4
+// variants: attention_softmax_vjp_group_vec4: -DGROUP -DVEC4
 #ifdef TEXELS
 #define SLAB
 #endif

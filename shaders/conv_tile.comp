@@ -53,7 +53,7 @@ END_RECORD
 
 const uint A_LOADS = ROWS * STEPS / LANES, B_LOADS = COLUMNS * STEPS / LANES;
 const uint NOWHERE = 0xFFFFFFFFu;
-const ivec4 OUTSIDE = ivec4(0, ivec3(1 << 30)); // of any image, even after an addition
+const ivec4 OUTSIDE = ivec4(0, ivec3(int(0x80000000u))); // of any image, even with a padding added
 
 // Positions in an image, or offsets to add to them: `at` counts elements, x, y and z are along width, height and depth.
 // The steps are those of a block of k, one for each lane.
@@ -114,10 +114,10 @@ Taps taps_of(int kernel, int stride, int padding, int dilation, int phase)
     }
     Taps t = Taps(0, stride / a, 0, 0, dilation / a);
     for (int tap = 0; tap < min(kernel, t.step) && t.count == 0; ++tap) {
-        const int meets = phase + padding - tap * dilation;
-        if (meets % stride != 0) continue;
+        const int meets = phase + padding - tap * dilation, to = meets / stride;
+        if (to * stride != meets) continue; // % is undefined for negative operands, / is not
         t.first = tap;
-        t.to = meets / stride;
+        t.to = to;
         t.count = (kernel - 1 - tap) / t.step + 1;
     }
     return t;
@@ -188,6 +188,7 @@ Product product_of(ivec3 phase, uint part)
     p.row_of_c = y_plane;
 #endif
 #endif
+    if (volume(p.limit) == 0u) p.end_k = 0u; // nothing but padding
     return p;
 }
 

@@ -120,9 +120,10 @@ struct Capabilities {
     std::uint64_t memory_bytes = 0; // of the largest device-local heap
     std::uint64_t memory_limit = 0; // of all allocations together, until set_memory_limit()
     std::uint32_t subgroup_size = 1;
-    std::uint32_t shared_bytes = 0; // shared memory of a workgroup
-    bool host_kernels = false;      // runs Kernel::host
-    bool computes = true;           // false: the null device
+    std::uint32_t shared_bytes = 0;            // shared memory of a workgroup
+    std::uint32_t workgroup_invocations = 256; // at most
+    bool host_kernels = false;                 // runs Kernel::host
+    bool computes = true;                      // false: the null device
     bool subgroup_shuffle = false;
     bool float16 = false, float64 = false, int64 = false; // arithmetic in kernels
     bool half_products = false; // products and convolutions take f16 operands directly (CUDA)
@@ -143,8 +144,12 @@ struct Capabilities {
     std::string shader_class; // key of variant tables: "lavapipe", "swiftshader", "gpu", "cuda", "host"
 
     bool is_cuda() const noexcept { return compute_capability != 0; }
-    // Whether kernels with shared memory and barriers are chosen, which are slow on CPUs.
-    bool gpu_kernels() const noexcept { return kind != Kind::cpu || force_gpu_kernels; }
+    // Whether kernels with shared memory and barriers are chosen, which are slow on CPUs.  They have 256 invocations, where
+    // Vulkan guarantees 128.
+    bool gpu_kernels() const noexcept
+    {
+        return (kind != Kind::cpu || force_gpu_kernels) && workgroup_invocations >= 256;
+    }
 };
 
 // An entry of the list of devices.

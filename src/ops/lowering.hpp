@@ -79,7 +79,7 @@ struct LaunchSpec {
     // The kernel can serve several launches in one (shaders/common/step.glsl): constant 0 is their number, which is 1
     // here, and the first int is the first workgroup of each launch, which is 0 here.
     bool batches = false;
-    // First level of a reduction (shaders/common/reduce.glsl): the fuser may inline its input.
+    // A reduction (shaders/common/reduce.glsl), with GROUP also its second level: the fuser may inline its input.
     bool reduces = false;
     bool moves = false;   // copies elements: its 64-bit form (common/abi.glsl: WIDE) serves f64 and i64
     Dim flops = 0;        // multiplications and additions, if the kernel is compute-bound

@@ -137,7 +137,8 @@ LanesDivision::LanesDivision(const Dim& elements, const Dim& outputs)
     constexpr std::int64_t longest = 4096, shortest = 2048, wanted_parts = 1024, multiple = 256;
     const Dim by_size = min(ceil_div(elements, shortest), floor_div(wanted_parts, max(1, outputs)));
     const Dim wanted = 1 + is_at_least(elements, longest + 1) * (max(1, by_size) - 1);
-    length = max(multiple, multiple * ceil_div(ceil_div(elements, wanted), multiple));
+    length = min(max(multiple, multiple * ceil_div(ceil_div(elements, wanted), multiple)),
+                 (std::int64_t{1} << 31) - multiple);
     parts = max(1, ceil_div(elements, length));
     const Dim some = is_at_least(elements, 17), many = is_at_least(elements, 257);
     lanes = 1 + 7 * some + 56 * many;
@@ -148,7 +149,7 @@ LanesDivision LanesDivision::of_one_part(const Dim& elements)
 {
     LanesDivision division(elements, 1);
     division.parts = 1;
-    division.length = max(256, round_up(elements, 256));
+    division.length = max(256, round_up(elements, 256)); // of at most 1,024 parts
     return division;
 }
 

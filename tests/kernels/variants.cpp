@@ -107,7 +107,9 @@ TEST(Variants, OfAConvolutionOnOtherGpusDoSo)
     EXPECT_THAT(tile(lavapipe), HasSubstr("CPUs"));
     EXPECT_THAT(tile({.kind = device::Kind::discrete, .shared_bytes = 32768, .compute_capability = 80}),
                 HasSubstr("Vulkan"));
-    EXPECT_THAT(tile({.kind = device::Kind::discrete, .shared_bytes = 16384}), HasSubstr("28 KiB"));
+    EXPECT_THAT(tile({.kind = device::Kind::discrete, .shared_bytes = 16384}), HasSubstr("28.5 KiB"));
+    EXPECT_THAT(tile({.kind = device::Kind::discrete, .shared_bytes = 32768, .workgroup_invocations = 128}),
+                HasSubstr("CPUs"));
     p.x.dtype = f64;
     EXPECT_THAT(tile(gpu), HasSubstr("f32"));
 }

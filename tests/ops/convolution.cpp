@@ -249,6 +249,55 @@ TEST(Convolution, OfSomeChannelsHasTheBitsOfAll)
     }
 }
 
+// Taps of the gradient by the input where stride, dilation, padding and window share factors or not.
+TEST(Convolution, GradientsOfAnyStrideAndDilationAreTheReferences)
+{
+    const auto by_x = [](const Tensor& w, std::int64_t size, const ConvOptions<1>& o, const Device& device) {
+        Tensor x = zeros({2, 2, size}, {.device = device}).requires_grad_();
+        const Tensor y = conv1d(x, w, {}, o.stride, o.padding, o.dilation);
+        return grad(sum(cos(arange(y.numel(), {.device = device})).reshape(y.shape()) * y), x)
+            .to_vector<float>();
+    };
+    for (const std::int64_t stride : {2, 3, 5, 6})
+        for (const std::int64_t dilation : {1, 2, 3, 4})
+            for (const std::int64_t padding : {0, 1, 7})
+                for (const std::int64_t taps : {1, 2, 3, 5}) {
+                    const std::int64_t size = 23;
+                    const Tensor w = cos(ramp({3, 2, taps}, 5, 7));
+                    const ConvOptions<1> o{.stride = stride, .padding = padding, .dilation = dilation};
+                    const Floats got = by_x(w, size, o, default_device()),
+                                 want = by_x(w.to(Device("reference")), size, o, Device("reference"));
+                    for (std::size_t i = 0; i < want.size(); ++i)
+                        ASSERT_NEAR(got[i], want[i], 1e-5) << "stride " << stride << ", dilation " << dilation
+                                                           << ", padding " << padding << ", taps " << taps;
+                }
+}
+
+TEST(Convolution, OfImagesWithoutElementsSeesPaddingOnly)
+{
+    const Variable x(zeros({1, 1, 0, 5})), weight(ones({1, 1, 3, 3}));
+    const Tensor y = conv2d(x, weight, {}, {.padding = 2});
+    expect(y, {1, 1, 2, 7}, Floats(14, 0));
+    const std::vector<Tensor> d = grad({sum(y)}, {x, weight});
+    EXPECT_EQ(d[0].numel(), 0);
+    expect(d[1], {1, 1, 3, 3}, Floats(9, 0));
+}
+
+// A sum of products that underflow may be -0, however many parts it is computed in.
+TEST(Convolution, GradientsThatUnderflowHaveTheSameSignInPrograms)
+{
+    const auto by_weight = [](const Tensor& x, const Tensor& dy) {
+        Tensor weight = zeros({4, 4, 3, 3}).requires_grad_();
+        return grad({conv2d(x, weight)}, {weight}, {.cotangents = {dy}});
+    };
+    const Tensor x = full({1, 4, 3, 3}, 1e-30) + 0.0, dy = full({1, 4, 1, 1}, -1e-30) + 0.0;
+    const Dim n = symbol("n");
+    const Program program = record(by_weight, {spec({n, 4, 3, 3}), spec({n, 4, 1, 1})});
+    const Floats eager = by_weight(x, dy).to_vector<float>(), recorded = program(x, dy).to_vector<float>();
+    for (std::size_t i = 0; i < eager.size(); ++i)
+        EXPECT_EQ(std::signbit(eager[i]), std::signbit(recorded[i])) << i;
+}
+
 TEST(Convolution, OneImageNeedsNoBatch)
 {
     const Variable x = x_of({2, 5, 4}), weight = weight_of({3, 2, 2, 2});

@@ -121,6 +121,33 @@ TEST(LongRows, ShortRowsToo)
             for (const Row& row : rows) expect_as_reference(row, {n < 1000 ? 65 : 3, n}, 1);
 }
 
+// The gradients by the parameters are sums over rows, which GPUs divide among lanes and parts.
+TEST(LongRows, GradientsByParametersAreTheReferences)
+{
+    const auto gradients = [](const Tensor& x, const Tensor& dy) {
+        std::vector<Tensor> of{ones({x.size(1)}, {.device = x.device()}),
+                               zeros({x.size(1)}, {.device = x.device()})};
+        for (Tensor& t : of) t.requires_grad_();
+        return grad({layer_norm(x, {x.size(1)}, of[0], of[1])}, of, {.cotangents = {dy}});
+    };
+    const Dim rows = symbol("rows"), columns = symbol("columns");
+    const Program program = record([&](Tensor x, Tensor dy) { return gradients(x, dy); },
+                                   {spec({rows, columns}), spec({rows, columns})});
+    for (const Sizes& sizes : {Sizes{16, 5}, Sizes{17, 8}, Sizes{256, 1}, Sizes{257, 516}, Sizes{4096, 8},
+                               Sizes{4097, 5}, Sizes{9001, 8}, Sizes{0, 8}}) {
+        SCOPED_TRACE(testing::Message() << sizes[0] << " x " << sizes[1]);
+        const Tensor x = drawn(sizes, 3), dy = drawn({sizes[1], sizes[0]}, 4).t();
+        const std::vector<Tensor> found = gradients(x, dy), recorded = program.call({x, dy}),
+                                  copied = gradients(x, dy.contiguous()),
+                                  want = gradients(x.to(Device("reference")), dy.to(Device("reference")));
+        for (std::size_t i = 0; i < 2; ++i) {
+            expect_close(found[i].to_vector<float>(), want[i].to_vector<float>(), "gradient");
+            EXPECT_EQ(found[i].to_vector<float>(), recorded[i].to_vector<float>());
+            EXPECT_EQ(found[i].to_vector<float>(), copied[i].to_vector<float>());
+        }
+    }
+}
+
 // A program takes the way that the sizes of a call ask for.
 TEST(LongRows, RecordedEqualsEager)
 {
