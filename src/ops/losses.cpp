@@ -102,7 +102,7 @@ Tensor of_classes(const char* op, const Tensor& x, const Tensor& target, const C
     if (o.reduction != Reduction::mean)
         return reduced(op, o.reduction == Reduction::none ? reshape(losses, target.shape()) : losses,
                        o.reduction);
-    return sum(losses) / (weights.defined() ? sum(weights) : cast(sum(counts), losses.dtype()));
+    return sum(losses) / sum(weights.defined() ? weights : cast(counts, losses.dtype()));
 }
 
 // The loss for targets that are probabilities [..., C], like x.

@@ -68,6 +68,9 @@ double over_bound(const CallMemory& m)
 TEST_P(Arena, TakesLittleMoreThanOneLaunchNeeds)
 {
     const test::UseDevice use(test::imitation(GetParam()));
+    // On GPUs the parts of a product with a long K take up to 4 MiB at some sizes, and none at others: where sizes are
+    // symbols, they may lie beside what the largest launch needs.
+    const std::uint64_t parts = std::string(GetParam()) == "gpu" ? 4 << 20 : 0;
     for (const Case& c : cases) {
         const Sizes numbers(c.recorded.begin(), c.recorded.end());
         EXPECT_LE(over_bound(c.record(numbers).memory({})), 1.05) << c.name;
@@ -76,7 +79,9 @@ TEST_P(Arena, TakesLittleMoreThanOneLaunchNeeds)
             symbols.push_back(symbol("size" + std::to_string(i)));
         const Program any = c.record(symbols);
         for (const auto& sizes : c.others)
-            EXPECT_LE(over_bound(any.memory(sizes)), 1.15) << c.name << " at " << sizes[0];
+            EXPECT_TRUE(over_bound(any.memory(sizes)) <= 1.15 ||
+                        any.memory(sizes).peak <= any.memory(sizes).lower_bound + parts)
+                << c.name << " at " << sizes[0] << ": " << over_bound(any.memory(sizes));
         EXPECT_LE(over_bound(any.memory(c.recorded)), 1.15) << c.name;
     }
 }
