@@ -283,7 +283,8 @@ TEST(Convolution, OfImagesWithoutElementsSeesPaddingOnly)
     expect(d[1], {1, 1, 3, 3}, Floats(9, 0));
 }
 
-// A sum of products that underflow may be -0, however many parts it is computed in.
+// A sum of products that underflow may be -0, however many parts it is computed in: where fma is fused, as on GPUs and
+// lavapipe 26.2.  Lavapipe 22.3 and 25.0 round its product, and get +0.
 TEST(Convolution, GradientsThatUnderflowHaveTheSameSignInPrograms)
 {
     const auto by_weight = [](const Tensor& x, const Tensor& dy) {

@@ -133,7 +133,7 @@ TEST(MatmulLayouts, OfLargeTilesHaveTheBitsOfSmallOnes)
     }
 }
 
-// Steps beyond K must not turn a sum of -0 to +0.  8 steps fill a round of large tiles, and half a round of small ones.
+// Steps beyond K must not turn a sum of -0 to +0, which a fused fma gives (not lavapipe's before 26.2).  8 steps fill a round of large tiles, and half a round of small ones.
 TEST(MatmulLayouts, OfSumsThatUnderflowHaveTheirSign)
 {
     constexpr std::int64_t size = 1024, k = 8;
