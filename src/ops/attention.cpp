@@ -30,7 +30,6 @@ namespace ops {
 Dim by_matrices(const AttentionSizes& s, const Attributes& a)
 {
     constexpr std::int64_t max_keys = 512;
-    if (a.integer("masked")) return 0;
     const Dim ungrouped = 1 - min(1, s.heads - s.key_heads); // heads is a multiple of key_heads
     if (a.integer("wide") || s.keys.at_most(max_keys)) return ungrouped;
     return ungrouped * (1 - min(1, floor_div(s.keys, max_keys + 1)));

@@ -63,40 +63,95 @@ void product_of_rows(Lowering& l, const View& a, const View& rows, const View& t
     if (!same(needs_padding, 0)) l.when(needs_padding, with_padding);
 }
 
-// Launches attention_softmax or its gradient along the rows of matrices. The result may overwrite the first operand: an
-// invocation reads each element of its row before it writes it.
-void rows_of(Lowering& l, const char* kernel, const std::vector<View>& views, const AttentionSizes& s,
-             const Attributes& a)
+// Returns the mask [B, H, T, S] with rows of whole texels: a copy, of the elements that differ, if it has none.
+View mask_in_texels(Lowering& l, const View& mask)
+{
+    if (has_texel_rows(mask.layout)) return mask;
+    View own = mask;
+    for (std::size_t d = 0; d < 3; ++d)
+        if (same(mask.layout.strides[d], 0)) own.layout.sizes[d] = 1;
+    View to = padded(l, own, attention_pitch(mask.sizes()[3]));
+    for (std::size_t d = 0; d < 3; ++d)
+        if (same(mask.layout.strides[d], 0)) to.layout.strides[d] = 0;
+    to.layout.sizes = mask.layout.sizes;
+    return to;
+}
+
+// The mask of a problem, which may be absent.
+struct Mask {
+    LaunchOperand operand{View(), Use::read, true};
+    DimVector strides{0, 0, 0, 0};
+    std::uint32_t kind = 0; // the constant MASK of the kernels: 1: truth, 2: numbers
+    bool texels = true;     // whether its rows are whole texels
+
+    Mask() = default;
+    explicit Mask(const View& v, bool in_texels = false)
+        : operand(v, Use::read), strides(v.layout.strides.begin(), v.layout.strides.end()),
+          kind(is_floating(v.dtype) ? 2 : 1), texels(in_texels)
+    {}
+};
+Mask mask_of(Lowering& l, const Attributes& a, std::size_t input)
+{
+    return a.integer("masked") != 0 ? Mask(l.input(input)) : Mask();
+}
+
+DimVector divided(DimVector strides, std::int64_t unit)
+{
+    for (Dim& stride : strides) stride = floor_div(stride, unit);
+    return strides;
+}
+
+// Launches attention_softmax along the rows of a matrix of scores, which it overwrites: an invocation reads each element
+// of its row before it writes it.
+void softmax_of_rows(Lowering& l, const View& scores, const Mask& mask, const AttentionSizes& s,
+                     const Attributes& a)
 {
     const Dim pitch = attention_pitch(s.keys), rows = s.batch * s.heads * s.queries;
-    const double scale = a.number("scale");
+    const bool masked = mask.kind != 0;
+    const DimVector sizes = masked ? DimVector{s.batch, s.heads, s.queries} : DimVector{rows};
+    const DimVector strides =
+        masked ? DimVector{s.heads * s.queries * pitch, s.queries * pitch, pitch} : DimVector{pitch};
+    const DimVector of_mask(mask.strides.begin(), mask.strides.begin() + static_cast<long>(sizes.size()));
+    const DimVector queries{s.queries}, keys{s.keys};
+    launch_rows(l, pitch, rows, mask.texels, [&](const RowsDivision& division) {
+        const DimVector in_units = divided(strides, division.unit),
+                        mask_in_units = divided(of_mask, division.unit);
+        const records::attention_softmax record{.x = scores,
+                                                .mask = mask.operand,
+                                                .y = scores,
+                                                .scale = a.number("scale"),
+                                                .columns = pitch,
+                                                .rows = rows,
+                                                .lane_bits = division.lane_bits,
+                                                .x_along = 1,
+                                                .mask_along = mask.strides[3],
+                                                .y_along = 1,
+                                                .sizes = sizes,
+                                                .x_strides = in_units,
+                                                .mask_strides = mask_in_units,
+                                                .y_strides = in_units,
+                                                .queries = queries,
+                                                .keys = keys};
+        return record.launch({.kernel = "attention_softmax",
+                              .constants = {static_cast<std::uint32_t>(sizes.size()),
+                                            static_cast<std::uint32_t>(a.integer("causal")), mask.kind},
+                              .groups = division.groups,
+                              .in_place = true});
+    });
+}
+
+// Launches attention_softmax_vjp along the rows of the gradient by the weights, which it overwrites.
+void softmax_vjp_of_rows(Lowering& l, const View& dy, const View& weights, const AttentionSizes& s,
+                         const Attributes& a)
+{
+    const Dim pitch = attention_pitch(s.keys), rows = s.batch * s.heads * s.queries;
+    const DimVector sizes{rows}, queries{s.queries}, keys{s.keys};
     launch_rows(l, pitch, rows, true, [&](const RowsDivision& division) {
-        const DimVector sizes{rows}, strides{floor_div(pitch, division.unit)}, queries{s.queries},
-            keys{s.keys};
-        LaunchSpec spec{.kernel = kernel,
-                        .constants = {1, static_cast<std::uint32_t>(a.integer("causal"))},
-                        .groups = division.groups,
-                        .in_place = true};
-        if (views.size() == 2) {
-            const records::attention_softmax record{.x = views[0],
-                                                    .y = views[1],
-                                                    .scale = scale,
-                                                    .columns = pitch,
-                                                    .rows = rows,
-                                                    .lane_bits = division.lane_bits,
-                                                    .x_along = 1,
-                                                    .y_along = 1,
-                                                    .sizes = sizes,
-                                                    .x_strides = strides,
-                                                    .y_strides = strides,
-                                                    .queries = queries,
-                                                    .keys = keys};
-            return record.launch(std::move(spec));
-        }
-        const records::attention_softmax_vjp record{.dy = views[0],
-                                                    .y = views[1],
-                                                    .dx = views[2],
-                                                    .scale = scale,
+        const DimVector strides{floor_div(pitch, division.unit)};
+        const records::attention_softmax_vjp record{.dy = dy,
+                                                    .y = weights,
+                                                    .dx = dy,
+                                                    .scale = a.number("scale"),
                                                     .columns = pitch,
                                                     .rows = rows,
                                                     .lane_bits = division.lane_bits,
@@ -109,7 +164,10 @@ void rows_of(Lowering& l, const char* kernel, const std::vector<View>& views, co
                                                     .dx_strides = strides,
                                                     .queries = queries,
                                                     .keys = keys};
-        return record.launch(std::move(spec));
+        return record.launch({.kernel = "attention_softmax_vjp",
+                              .constants = {1, static_cast<std::uint32_t>(a.integer("causal"))},
+                              .groups = division.groups,
+                              .in_place = true});
     });
 }
 
@@ -123,27 +181,37 @@ View dropped(Lowering& l, const View& from, const AttentionSizes& s, const Attri
 }
 
 // Computes the weights before dropout, with the same bits for the forward pass and the gradient.
-View weights_of(Lowering& l, const View& q, const View& k, const AttentionSizes& s, const Attributes& a)
+View weights_of(Lowering& l, const View& q, const View& k, const Mask& mask, const AttentionSizes& s,
+                const Attributes& a)
 {
-    const View weights = matrix(l, s); // holds the scores first
+    const View weights = matrix(l, s); // holds the products first
     product_of_rows(l, q, k, weights);
-    rows_of(l, "attention_softmax", {weights, weights}, s, a);
+    softmax_of_rows(l, weights, mask, s, a);
     return weights;
+}
+
+// Returns the mask of the weights as matrices, whose rows may be loaded as texels.
+Mask mask_of_matrices(Lowering& l, const Attributes& a, std::size_t input)
+{
+    if (a.integer("masked") == 0) return {};
+    const bool in_texels = l.texels() || l.groups_share_rows();
+    return Mask(in_texels ? mask_in_texels(l, l.input(input)) : l.input(input), in_texels);
 }
 
 void forward_by_matrices(Lowering& l, const Attributes& a, const AttentionSizes& s)
 {
-    const View weights = weights_of(l, l.input(0), l.input(1), s, a);
+    const View weights = weights_of(l, l.input(0), l.input(1), mask_of_matrices(l, a, 3), s, a);
     lower_product(l, first_columns(dropped(l, weights, s, a), s.keys), l.input(2), heads_first(l.output(0)));
 }
 
 void gradient_by_matrices(Lowering& l, const Attributes& a, const AttentionSizes& s)
 {
-    const View dy = heads_first(l.input(0)), weights = weights_of(l, l.input(1), l.input(2), s, a);
+    const View dy = heads_first(l.input(0));
+    const View weights = weights_of(l, l.input(1), l.input(2), mask_of_matrices(l, a, 6), s, a);
     const View dp = matrix(l, s);
     product_of_rows(l, dy, l.input(3), dp);
     const View ds = dropped(l, dp, s, a); // holds dp first
-    rows_of(l, "attention_softmax_vjp", {ds, weights, ds}, s, a);
+    softmax_vjp_of_rows(l, ds, weights, s, a);
     const View used = first_columns(ds, s.keys);
     lower_product(l, used, l.input(2), heads_first(l.output(0)));
     lower_product(l, transposed(used), l.input(1), heads_first(l.output(1)));
@@ -187,25 +255,27 @@ records::AttentionSizes sizes_of(const AttentionSizes& s, const Dim& all_heads)
 
 // The arguments that all three kernels share.
 struct Pass {
-    LaunchOperand mask{View(), Use::read, true};
-    records::Strides mask_strides{0, 0, 0, 0};
+    LaunchOperand mask;
+    records::Strides mask_strides;
     records::RandomState random{0, 0, 0, 0};
     std::vector<std::uint32_t> constants;
 
     Pass(Lowering& l, const Attributes& a, const AttentionSizes& s, std::size_t mask_input)
+        : Pass(a, s, mask_of(l, a, mask_input))
+    {}
+
+private:
+    Pass(const Attributes& a, const AttentionSizes& s, const Mask& m)
+        : mask(m.operand), mask_strides{.batch = m.strides[0],
+                                        .head = m.strides[1],
+                                        .row = m.strides[2],
+                                        .column = m.strides[3]}
     {
         const auto fours = [](const Dim& d) { return static_cast<std::uint32_t>(ceil_div(d, 4).value()); };
-        std::uint32_t kind = 0;
-        if (a.integer("masked") != 0) {
-            const View view = l.input(mask_input);
-            mask = {view, Use::read};
-            mask_strides = strides(view);
-            kind = is_floating(view.dtype) ? 2 : 1;
-        }
         const bool drops = a.number("p") != 0;
         if (drops) random = random_state(a);
         constants = {fours(s.features), fours(s.value_features),
-                     static_cast<std::uint32_t>(a.integer("causal")), kind, drops ? 1u : 0u};
+                     static_cast<std::uint32_t>(a.integer("causal")), m.kind, drops ? 1u : 0u};
     }
 };
 

@@ -101,6 +101,45 @@ TEST(Attention, GivesZerosWhereNoKeyIsLeft)
     EXPECT_NE(dq[8], 0);
 }
 
+// Masks of each shape, at lengths with weights as matrices and without, against the same from softmax; the first query of
+// the mask [T, S] sees no key.
+TEST(Attention, TakesMasksOfAllBroadcastShapes)
+{
+    const Dim n = symbol("n");
+    const auto attend = [](const Tensor& q, const Tensor& k, const Tensor& mask) {
+        return scaled_dot_product_attention(q, k, k, {.attn_mask = mask, .scale = 0.5});
+    };
+    const std::vector<std::pair<Sizes, Shape>> of_mask = {{{1, 1, 1}, {1, 1, 1, n}},
+                                                          {{1, 3}, {1, 1, 3, n}},
+                                                          {{2, 1, 1}, {2, 1, 1, n}},
+                                                          {{2, 2, 3}, {2, 2, 3, n}}};
+    for (const auto& [leading, symbolic] : of_mask) {
+        const auto program = record([&](Tensor q, Tensor k, Tensor mask) { return attend(q, k, mask); },
+                                    {spec({2, 2, 3, 4}), spec({2, 2, n, 4}), spec(symbolic, boolean)});
+        for (const std::int64_t keys : {1, 7, 64, 130, 513}) {
+            Sizes sizes = leading;
+            sizes.push_back(keys);
+            const Tensor q = drawn({2, 2, 3, 4}, 1), k = drawn({2, 2, keys, 4}, 2);
+            Tensor seen = drawn(sizes, 3) > -0.3;
+            if (leading.size() == 2) seen = logical_and(seen, arange(3).unsqueeze(1) > 0);
+            const Tensor zero = zeros({}), none = full({}, -std::numeric_limits<double>::infinity());
+            const Tensor scores = where(seen, matmul(q, k.mT()) * 0.5, none);
+            const Tensor hidden = sum(where(seen, ones_like(scores), zero), {-1}, true) == 0;
+            const Tensor weights = where(hidden, zero, softmax(where(hidden, zero, scores), -1));
+            const Floats want = matmul(weights, k).to_vector<float>();
+            const std::string where_ =
+                "keys " + std::to_string(keys) + ", rank " + std::to_string(sizes.size());
+            const Tensor by_truth = attend(q, k, seen);
+            expect_near(where_.c_str(), by_truth, want);
+            expect_near(where_.c_str(), attend(q, k, where(seen, zero, none)), want);
+            Shape full = symbolic;
+            full.back() = keys;
+            EXPECT_EQ(program(q, k, reshape(seen, full)).to_vector<float>(), by_truth.to_vector<float>())
+                << where_;
+        }
+    }
+}
+
 // The numbers of what is dropped are 32 bits for four weights.
 TEST(Attention, RefusesDropoutOfMoreWeightsThanHaveNumbers)
 {
