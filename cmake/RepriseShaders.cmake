@@ -219,23 +219,23 @@ function(_reprise_listed_kernels shader)
     set(spirv ${spirv} PARENT_SCOPE)
 endfunction()
 
-# Generates <out>.cpp: the texts that kernels generated at run time include, and the reductions into which chains are
-# fused.  Their names are the last two parts of their paths.
+# Generates <out>.cpp: the texts that kernels generated at run time include, and the kernels into which chains are fused,
+# which have a branch for CHAIN.  Their names are the last two parts of their paths.
 function(_reprise_shader_texts out)
     file(GLOB common CONFIGURE_DEPENDS "${REPRISE_SHADER_ROOT}/shaders/common/*.glsl")
     file(GLOB vocabulary CONFIGURE_DEPENDS "${REPRISE_SHADER_ROOT}/src/ops/*.inc")
     list(FILTER vocabulary EXCLUDE REGEX "/readers.inc$") # C++ only
     file(GLOB shaders CONFIGURE_DEPENDS "${REPRISE_SHADER_ROOT}/shaders/*.comp")
-    set(reductions "")
+    set(fusible "")
     foreach(file IN LISTS shaders)
-        file(STRINGS "${file}" found REGEX "include \"common/reduce.glsl\"")
+        file(STRINGS "${file}" found REGEX "^#ifn?def CHAIN")
         if(found)
-            list(APPEND reductions "${file}")
+            list(APPEND fusible "${file}")
         endif()
     endforeach()
     set(lines "")
     file(GLOB cuda CONFIGURE_DEPENDS "${REPRISE_SHADER_ROOT}/cuda/common/*.cuh")
-    foreach(file IN LISTS common vocabulary reductions cuda)
+    foreach(file IN LISTS common vocabulary fusible cuda)
         string(REGEX REPLACE "^.*/([^/]+/[^/]+)$" "\\1" name "${file}")
         list(APPEND lines "${name}=${file}")
     endforeach()
@@ -243,7 +243,7 @@ function(_reprise_shader_texts out)
     file(CONFIGURE OUTPUT "${out}.list" CONTENT "${text}\n" @ONLY)
     add_custom_command(OUTPUT "${out}.cpp"
         COMMAND reprise_embed_spirv texts "${out}.list" "${out}.cpp"
-        DEPENDS reprise_embed_spirv "${out}.list" ${common} ${vocabulary} ${reductions} ${cuda}
+        DEPENDS reprise_embed_spirv "${out}.list" ${common} ${vocabulary} ${fusible} ${cuda}
         COMMENT "Texts of shaders"
         VERBATIM)
 endfunction()

@@ -3,6 +3,7 @@
 //
 //   partial    [chunks][batches][rows][columns]; c [batches / inners][inners][rows][columns]
 //   groups     ceil(batches * rows * columns / 64)
+// variants: gemm_sum:
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "common/abi.glsl"
@@ -11,7 +12,7 @@
 layout(local_size_x = 64) in;
 
 RECORD(gemm_sum)
-INPUT(partial) OUTPUT(c)
+INPUT(partial) OUTPUT(c) CHAIN_OPERANDS
 INT(rows) INT(columns) INT(chunks) INT(row_stride)
 INT(batches) INT(inners) INT(outer_stride) INT(inner_stride)
 END_RECORD
@@ -28,5 +29,10 @@ void main()
     const uint line = quotient(element, columns), matrix = quotient(line, rows);
     const Batch batch = batch_of(matrix, record.inners);
     const uint first = batch.outer * record.outer_stride + batch.inner * record.inner_stride;
-    c.v[first + (line - matrix * rows) * record.row_stride + element - line * columns] = total;
+    const uint column = element - line * columns, at = first + (line - matrix * rows) * record.row_stride + column;
+#ifdef CHAIN // kernels/fused_text.cpp: finish() computes a chain of the element and stores its results
+    finish(at, column, total);
+#else
+    c.v[at] = total;
+#endif
 }

@@ -18,7 +18,7 @@
 layout(local_size_x = 256) in;
 
 RECORD(gemm_tile)
-INPUT(a) INPUT(b) OUTPUT(c) OUTPUT(partial)
+INPUT(a) INPUT(b) OUTPUT(c) OUTPUT(partial) CHAIN_OPERANDS
 MEMBER(GemmSizes, sizes) INT(parts) INT(part_length)
 END_RECORD
 
@@ -98,15 +98,48 @@ vec4 padded(vec4 v, uint loads, uint block, uint K, float padding)
         } \
     }
 
-void store(uvec2 to, uint at, uint column, uint N, vec4 sum)
-{
-    if (STORE_VECTORS != 0u) {
-        if (column < N) Vec4s(to).v[at / 4u] = sum;
-        return;
+// Stores elements of C, or of a part's sum, from `column` on in a row.  Both macros and their callers are no unrolled loops:
+// spirv-opt's copies of a chain's arithmetic would lose NoContraction.
+#ifdef CHAIN // kernels/fused_text.cpp: finish() computes a chain of an element of C and stores its results
+#define STORE_4(at, v) if (whole) finish4(at, column, v); else Vec4s(to).v[(at) / 4u] = v;
+#define STORE_1(at, e, v)                                             \
+    if (column + e < N) {                                             \
+        if (whole) finish((at) + e, column + e, v[e]);                \
+        else Floats(to).v[(at) + e] = v[e];                           \
     }
-    [[unroll]] for (uint e = 0u; e < 4u; ++e)
-        if (column + e < N) Floats(to).v[at + e] = sum[e];
+#else
+#define STORE_4(at, v) Vec4s(to).v[(at) / 4u] = v;
+#define STORE_1(at, e, v) if (column + e < N) Floats(to).v[(at) + e] = v[e];
+#endif
+void store(bool whole, uvec2 to, uint at, uint column, uint N, vec4 v)
+{
+    if (column >= N) return;
+    if (STORE_VECTORS != 0u) {
+        STORE_4(at, v)
+    } else {
+        STORE_1(at, 0u, v)
+        STORE_1(at, 1u, v)
+        STORE_1(at, 2u, v)
+        STORE_1(at, 3u, v)
+    }
 }
+#define STORE_VECTOR(i, j)                                                          \
+    {                                                                               \
+        const uint column = tile.column + (lane_column() + j * LANES_ACROSS) * 4u;  \
+        store(whole, to, first_c + row * to_row_stride + column, column, N, sum[i][j]); \
+    }
+#define STORE_ROW(i)                                                                        \
+    {                                                                                       \
+        const uint row = tile.row + (lane_row() + i / 4u * LANES_DOWN) * 4u + i % 4u;       \
+        if (row < M) STORE_VECTORS_OF_ROW(i)                                                \
+    }
+#ifdef LARGE
+#define STORE_VECTORS_OF_ROW(i) { STORE_VECTOR(i, 0) STORE_VECTOR(i, 1) }
+#define STORE_ROWS EACH_8(STORE_ROW)
+#else
+#define STORE_VECTORS_OF_ROW(i) STORE_VECTOR(i, 0)
+#define STORE_ROWS EACH_4(STORE_ROW)
+#endif
 
 void main()
 {
@@ -156,12 +189,5 @@ void main()
         barrier();
     }
 
-    [[unroll]] for (uint i = 0u; i < PER_LANE; ++i) {
-        const uint row = tile.row + (lane_row() + i / 4u * LANES_DOWN) * 4u + i % 4u;
-        if (row >= M) continue;
-        [[unroll]] for (uint j = 0u; j < VECTORS; ++j) {
-            const uint column = tile.column + (lane_column() + j * LANES_ACROSS) * 4u;
-            store(to, first_c + row * to_row_stride + column, column, N, sum[i][j]);
-        }
-    }
+    STORE_ROWS
 }

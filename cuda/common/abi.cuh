@@ -33,6 +33,9 @@ using Cells = Words;
 #define INT(name) int name;
 #define MEMBER(type, name) type name;
 #define LIST(name)
+#ifndef CHAIN_OPERANDS
+#define CHAIN_OPERANDS
+#endif
 #define END_RECORD                                                                                           \
     int lists[1 << 20];                                                                                      \
     }                                                                                                        \

@@ -12,6 +12,7 @@
 //   INT(outer) INT(inner)
 //   MEMBER(Windows, windows)      a structure of ints that several kernels use, from shaders/common/*.glsl
 //   LIST(sizes) LIST(strides)     lists of ints, one after the other in record.lists
+//   CHAIN_OPERANDS                after the operands: those of a chain that is fused into the kernel
 //   END_RECORD
 //
 // The build generates structures for the host from the block (cmake/RepriseRecords.cmake): reprise::ops::records::flip,
@@ -83,6 +84,9 @@ layout(push_constant) uniform Push { Record record; };
 #define INT(name) int name;
 #define MEMBER(type, name) type name;
 #define LIST(name)
+#ifndef CHAIN_OPERANDS
+#define CHAIN_OPERANDS
+#endif
 #define END_RECORD int lists[]; }; layout(push_constant) uniform Push { Record record; };
 #endif
 

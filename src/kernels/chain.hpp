@@ -17,7 +17,8 @@ struct Chain {
         DType dtype = DType::f32;
         std::optional<ops::Scalar> number{}; // a constant of the host: uses no memory
         std::uint32_t operand = 0;           // index in the launch's operands, if it uses memory
-        DimVector strides{};                 // in elements, by dimension of `sizes`; 0 where broadcast
+        bool product = false; // the result of the product that the chain is fused into: in a register
+        DimVector strides{};  // in elements, by dimension of `sizes`; 0 where broadcast
     };
     struct Source {
         enum class From : std::uint8_t { input, step } from = From::input;
@@ -81,6 +82,15 @@ void reduce_chain(const Chain&, ops::LaunchSpec& reduction, const device::Capabi
 // integer or 64-bit steps, and each operand is contiguous or a single element.
 bool fits_reduction(const Chain&, std::span<const ops::LaunchOperand>);
 
+// Lets the launch of a product compute the chain of its result's elements before it stores them. The operands of the
+// launch are those of its kernel, with the chain's first result in place of the product's, the chain's inputs, and its
+// other results.
+void finish_product(const Chain&, ops::LaunchSpec& product, const device::Capabilities&);
+// Whether a product can compute the chain, of whose inputs one is its result: a row-major matrix with this many columns.
+// All results are f32, no step computes integers or 64 bits, and each other operand is contiguous, a single element, or
+// one row that is repeated.
+bool fits_product(const Chain&, std::span<const ops::LaunchOperand>, const Dim& columns);
+
 struct FusedKernel {
     std::string text; // the complete GLSL source
     DimVector ints;
@@ -90,5 +100,7 @@ FusedKernel fused_kernel(const Chain&, std::span<const ops::LaunchOperand>, cons
 // `kernel` is a variant of a reduction's shader ("sum_rows_texel"); the operands are the chain's inputs and the outputs
 // of the kernel.  Returns no ints: the launch keeps those of the reduction.
 FusedKernel fused_reduction(const Chain&, std::span<const ops::LaunchOperand>, const std::string& kernel);
+// `kernel` is a variant of a product's shader ("gemm_tile"); the operands are those of finish_product().
+FusedKernel fused_product(const Chain&, std::span<const ops::LaunchOperand>, const std::string& kernel);
 
 } // namespace reprise::kernels

@@ -183,8 +183,8 @@ private:
                 if (file == "common/abi.glsl") {
                     for (const char* m :
                          {"COMMON_ABI", "RP_FN", "MOST_FOURS", "REAL", "REAL4", "CELL", "RECORD", "INPUT",
-                          "OUTPUT", "UPDATE", "FLOAT", "INT", "MEMBER", "LIST", "END_RECORD",
-                          "gl_LocalInvocationID", "gl_LocalInvocationIndex"})
+                          "OUTPUT", "UPDATE", "FLOAT", "INT", "MEMBER", "LIST", "CHAIN_OPERANDS",
+                          "END_RECORD", "gl_LocalInvocationID", "gl_LocalInvocationIndex"})
                         define(m);
                     out_ += "#include \"common/abi.cuh\"";
                 } else {
@@ -267,7 +267,7 @@ private:
     void statement()
     {
         if (now().type == Type::directive) return directive(take());
-        if (is(";") || is("END_RECORD")) return token();
+        if (is(";") || is("CHAIN_OPERANDS") || is("END_RECORD")) return token();
         if (is("layout")) return layout();
         if (is("const")) return constants();
         if (is("struct")) {

@@ -37,6 +37,15 @@ void reduce_chain(const Chain& c, ops::LaunchSpec& reduction, const device::Capa
     reduction.floats = std::move(k.floats);
 }
 
+void finish_product(const Chain& c, ops::LaunchSpec& product, const device::Capabilities& caps)
+{
+    FusedKernel k = fused_product(c, product.operands, product.kernel);
+    const Code code = code_of(k.text, caps);
+    product.kernel = code.name;
+    product.code = code.words;
+    product.floats = std::move(k.floats);
+}
+
 bool can_fuse(const device::Capabilities& caps) { return has_shader_compiler(caps); }
 
 std::vector<ops::LaunchSpec> launches_of(const Chain& c, std::span<const LaunchOperand> operands,

@@ -54,7 +54,7 @@ public:
         : chain_(c), operands_(operands), texels_(texels)
     {
         for (const Chain::Input& in : c.inputs) {
-            const Dim offset = in.number ? Dim(0) : operands[in.operand].offset;
+            const Dim offset = in.number || in.product ? Dim(0) : operands[in.operand].offset;
             walks_.push_back(walk_of(c, in, offset));
             walked_ |= walks(walks_.back());
         }
@@ -77,7 +77,7 @@ public:
     }
 
     // Writes a variant of a reduction's shader, preceded by start_chain() and by chain(at), which replaces LOAD(at).
-    FusedKernel reduction(const ReductionVariant& v)
+    FusedKernel reduction(const ShaderVariant& v)
     {
         single_ = true;
         text_ << "#version 460\n#define CHAIN\n";
@@ -89,6 +89,30 @@ public:
         write_element();
         write_chain(v.defines("ROWS") || v.defines("COLUMNS"));
         text_ << v.text;
+        out_.text = text_.str();
+        return std::move(out_);
+    }
+
+    // Writes a variant of a product's shader, with the chain's operands and numbers in its record, and with finish() and
+    // finish4() behind it.
+    FusedKernel product(const ShaderVariant& v)
+    {
+        single_ = true;
+        text_ << "#version 460\n#define CHAIN\n#define CHAIN_OPERANDS ";
+        for (std::size_t k = own_operands(); k < operands_.size(); ++k) text_ << "INPUT(o" << k << ") ";
+        for (std::size_t i = 0; i < chain_.inputs.size(); ++i)
+            if (as_float_[i]) text_ << "FLOAT(i" << i << ") ";
+        text_ << '\n';
+        for (const std::string& d : v.definitions) text_ << "#define " << d << '\n';
+        write_parts("");
+        write_functions();
+        write_element();
+        const std::string end = "END_RECORD\n";
+        const std::size_t behind = v.text.find(end) + end.size();
+        text_ << v.text.substr(0, behind);
+        write_finish(false);
+        write_finish(true);
+        text_ << v.text.substr(behind);
         out_.text = text_.str();
         return std::move(out_);
     }
@@ -382,6 +406,59 @@ private:
         text_ << "    return r0;\n}\n";
     }
 
+    // The number of operands of a product's kernel, which precede those of the chain.
+    std::size_t own_operands() const
+    {
+        std::size_t first = operands_.size() - (chain_.results.size() - 1);
+        for (const Chain::Input& in : chain_.inputs)
+            if (!in.number && !in.product) first = std::min(first, std::size_t{in.operand});
+        return first;
+    }
+
+    // Writes finish(at, column, product), which computes the chain of element `at` of a product's result and stores the
+    // chain's results; with `groups` finish4(), for elements `at` to at + 3 of a row, where `at` is a multiple of 4.
+    void write_finish(bool groups)
+    {
+        const char *real = groups ? "vec4" : "float", *unit = groups ? " / 4u" : "";
+        text_ << "void finish" << (groups ? "4" : "") << "(uint at, uint column, " << real
+              << " product)\n{\n";
+        for (std::size_t i = 0; i < chain_.inputs.size(); ++i) write_finishing_input(i, groups);
+        for (std::size_t r = 0; r < chain_.results.size(); ++r) text_ << "    " << real << " r" << r << ";\n";
+        if (groups)
+            for (const char j : {'x', 'y', 'z', 'w'}) write_call(std::string(".") + j);
+        else write_call("");
+        const std::size_t others = operands_.size() - (chain_.results.size() - 1);
+        for (std::size_t r = 0; r < chain_.results.size(); ++r) {
+            const std::string to = r == 0 ? "c" : "o" + std::to_string(others + r - 1);
+            text_ << "    " << (groups ? "Vec4s" : "Floats") << "(record." << to << ".address).v[at" << unit
+                  << "] = r" << r << ";\n";
+        }
+        text_ << "}\n";
+    }
+    void write_finishing_input(std::size_t i, bool groups)
+    {
+        const Chain::Input& in = chain_.inputs[i];
+        const std::string name = " i" + std::to_string(i) + " = ";
+        if (in.number) {
+            text_ << "    const float" << name << "record.i" << i << ";\n";
+            return;
+        }
+        if (in.product) {
+            text_ << "    const " << (groups ? "vec4" : "float") << name << "product;\n";
+            return;
+        }
+        const Kind k = kind_of(in.dtype);
+        const std::string o = "record.o" + std::to_string(in.operand), t = dtype_name(in.dtype);
+        const bool one = walks_[i] == Walk::scalar;
+        const char* at = one ? "0u" : walks_[i] == Walk::contiguous ? "at" : "column";
+        if (groups && !one)
+            text_ << "    const " << vector_of(k) << name << loader_of(k) << "(load_group(" << o << ", " << t
+                  << ", " << at << " / 4u), " << t << ");\n";
+        else
+            text_ << "    const " << type_of(k) << name << loader_of(k) << "(uvec4(load_element(" << o << ", "
+                  << t << ", " << at << ")), " << t << ").x;\n";
+    }
+
     // `at`: ".x" to ".w", or empty if elements are loaded one by one.
     void write_call(const std::string& at)
     {
@@ -418,12 +495,37 @@ FusedKernel fused_kernel(const Chain& c, std::span<const LaunchOperand> operands
     return Writer(c, operands, caps.prefer_texels).kernel();
 }
 
+namespace {
+
+// Whether a kernel of f32 can compute the chain in place of a load or a store of its own.
+bool is_chain_of_floats(const Chain& c)
+{
+    if (computes_doubles(c) || computes_longs(c)) return false;
+    for (const std::uint32_t result : c.results)
+        if (c.steps[result].dtype != f32) return false;
+    return std::none_of(c.steps.begin(), c.steps.end(),
+                        [&](const Chain::Step& s) { return computes_integers(c, s); });
+}
+
+// Whether element i of the results reads element i % columns of the input.
+bool repeats_a_row(const Chain& c, const Chain::Input& in, const Dim& columns)
+{
+    Dim inner = 1;
+    std::size_t d = c.sizes.size();
+    while (d > 0 && !same(inner, columns)) {
+        if (!same(in.strides[--d], inner)) return false;
+        inner *= c.sizes[d];
+    }
+    return same(inner, columns) &&
+           std::all_of(in.strides.begin(), in.strides.begin() + static_cast<std::ptrdiff_t>(d),
+                       [](const Dim& stride) { return same(stride, 0); });
+}
+
+} // namespace
+
 bool fits_reduction(const Chain& c, std::span<const LaunchOperand> operands)
 {
-    if (c.results.size() != 1 || c.steps[c.results[0]].dtype != f32) return false;
-    if (computes_doubles(c) || computes_longs(c)) return false;
-    for (const Chain::Step& s : c.steps)
-        if (computes_integers(c, s)) return false;
+    if (c.results.size() != 1 || !is_chain_of_floats(c)) return false;
     return std::all_of(c.inputs.begin(), c.inputs.end(), [&](const Chain::Input& in) {
         if (in.number) return true;
         const Walk w = walk_of(c, in, operands[in.operand].offset);
@@ -431,10 +533,28 @@ bool fits_reduction(const Chain& c, std::span<const LaunchOperand> operands)
     });
 }
 
+bool fits_product(const Chain& c, std::span<const LaunchOperand> operands, const Dim& columns)
+{
+    if (!is_chain_of_floats(c)) return false;
+    return std::all_of(c.inputs.begin(), c.inputs.end(), [&](const Chain::Input& in) {
+        if (in.number) return true;
+        if (in.product) return in.dtype == f32 && c.flat(in);
+        const Dim& offset = operands[in.operand].offset;
+        const Walk w = walk_of(c, in, offset);
+        const bool aligned = offset.divisible_by(16 / static_cast<std::int64_t>(size_of(in.dtype)));
+        return w == Walk::contiguous || w == Walk::scalar || (aligned && repeats_a_row(c, in, columns));
+    });
+}
+
+FusedKernel fused_product(const Chain& c, std::span<const LaunchOperand> operands, const std::string& kernel)
+{
+    return Writer(c, operands, false).product(shader_variant(kernel));
+}
+
 FusedKernel fused_reduction(const Chain& c, std::span<const LaunchOperand> operands,
                             const std::string& kernel)
 {
-    return Writer(c, operands, false).reduction(reduction_variant(kernel));
+    return Writer(c, operands, false).reduction(shader_variant(kernel));
 }
 
 } // namespace reprise::kernels

@@ -318,7 +318,13 @@ void add_parts(Lowering& l, const View& partial, const View& c, const Dim& parts
                                         .inners = c.sizes()[1],
                                         .outer_stride = c.layout.strides[0],
                                         .inner_stride = c.layout.strides[1]};
-    l.launch(record.launch({.groups = ceil_div(batches * rows * columns, 64)}));
+    l.launch(record.launch(
+        {.groups = ceil_div(batches * rows * columns, 64), .result_columns = columns_if_whole(c)}));
+}
+
+Dim columns_if_whole(const View& c)
+{
+    return c.contiguous() && same(c.layout.offset, 0) ? c.sizes().back() : Dim(0);
 }
 
 View packed(Lowering& l, const Capabilities& caps, const View& v, const Dim& rows, const Dim& columns)

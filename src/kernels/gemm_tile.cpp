@@ -67,7 +67,8 @@ ops::LaunchSpec tiles(const GemmProblem& p, const Parts& parts, const ops::recor
         {.kernel = large ? "gemm_tile_large" : "gemm_tile",
          .constants = {loads_of(a, false), loads_of(b, true), vectors ? 1u : 0u},
          .groups = parts.count * batches * ceil_div(c.rows(), tile) * ceil_div(c.columns(), tile),
-         .flops = 2 * batches * c.rows() * c.columns() * a.columns()});
+         .flops = 2 * batches * c.rows() * c.columns() * a.columns(),
+         .result_columns = columns_if_whole(p.c)});
 }
 
 } // namespace

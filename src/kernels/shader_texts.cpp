@@ -7,7 +7,7 @@
 namespace reprise::kernels {
 
 // Parses lines such as "// variants: sum: ; sum_rows_texel: -DROWS -DTEXELS".
-ReductionVariant reduction_variant(const std::string& kernel)
+ShaderVariant shader_variant(const std::string& kernel)
 {
     for (const ShaderText& shader : shader_texts()) {
         std::istringstream lines(shader.text);
@@ -19,13 +19,13 @@ ReductionVariant reduction_variant(const std::string& kernel)
                 std::string name, word;
                 words >> name;
                 if (name != kernel + ":") continue;
-                ReductionVariant v{shader.text, {}};
+                ShaderVariant v{shader.text, {}};
                 while (words >> word) v.definitions.push_back(word.substr(2)); // without -D
                 return v;
             }
         }
     }
-    detail::fail(ErrorKind::internal, "fuse", "No reduction lists the kernel (", kernel, ").");
+    detail::fail(ErrorKind::internal, "fuse", "No shader lists the kernel (", kernel, ").");
 }
 
 } // namespace reprise::kernels

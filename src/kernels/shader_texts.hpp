@@ -1,5 +1,5 @@
 // Texts of shaders in the library, embedded by cmake/RepriseShaders.cmake: headers that kernels written at run time
-// include, and the reductions into which chains are fused.
+// include, and the reductions and products into which chains are fused.
 #pragma once
 #include <algorithm>
 #include <span>
@@ -15,8 +15,8 @@ struct ShaderText {
 
 std::span<const ShaderText> shader_texts() noexcept;
 
-// A kernel that a shader based on shaders/common/reduce.glsl lists.  Throws Error(internal) if none lists it.
-struct ReductionVariant {
+// A kernel that one of these shaders lists.  Throws Error(internal) if none lists it.
+struct ShaderVariant {
     std::string text;
     std::vector<std::string> definitions; // "ROWS"
     bool defines(const char* name) const
@@ -24,6 +24,6 @@ struct ReductionVariant {
         return std::find(definitions.begin(), definitions.end(), name) != definitions.end();
     }
 };
-ReductionVariant reduction_variant(const std::string& kernel);
+ShaderVariant shader_variant(const std::string& kernel);
 
 } // namespace reprise::kernels

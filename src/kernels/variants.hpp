@@ -18,6 +18,8 @@ void gemm(ops::Lowering&, const device::Capabilities&, const ops::GemmProblem&);
 ops::View as_matrix(ops::View, const Dim& rows, const Dim& columns);
 // Writes the sum of the parts [parts, outer, inner, rows, columns], added in order, to c [outer, inner, rows, columns].
 void add_parts(ops::Lowering&, const ops::View& partial, const ops::View& c, const Dim& parts);
+// Returns LaunchSpec::result_columns for a result: 0 unless it is contiguous, from the start of its value.
+Dim columns_if_whole(const ops::View& c);
 ops::View packed(ops::Lowering&, const device::Capabilities&, const ops::View&, const Dim& rows,
                  const Dim& columns);
 

@@ -81,8 +81,11 @@ struct LaunchSpec {
     bool batches = false;
     // A reduction (shaders/common/reduce.glsl), with GROUP also its second level: the fuser may inline its input.
     bool reduces = false;
-    bool moves = false;   // copies elements: its 64-bit form (common/abi.glsl: WIDE) serves f64 and i64
-    Dim flops = 0;        // multiplications and additions, if the kernel is compute-bound
+    bool moves = false; // copies elements: its 64-bit form (common/abi.glsl: WIDE) serves f64 and i64
+    Dim flops = 0;      // multiplications and additions, if the kernel is compute-bound
+    // Of a product: the columns of its result, which it writes whole and row-major; the fuser may let it compute an
+    // elementwise chain of the result. 0: it can't.
+    Dim result_columns = 0;
     bool texels = false;  // needs its operands in the slab, 16-byte aligned, each within one window
     bool doubles = false; // the floats have 64 bits
 };

@@ -1,5 +1,5 @@
-// Chooses kernels for elementwise launches: one launch, or a preferred one and its fallback. A reduction that has
-// absorbed a chain gets a kernel generated for it.
+// Chooses kernels for elementwise launches: one launch, or a preferred one and its fallback. A reduction or a product
+// that has absorbed a chain gets a kernel generated for it.
 #include "plan/pipeline.hpp"
 
 namespace reprise::plan {
@@ -27,14 +27,15 @@ void choose_kernels(Plan& plan, const device::Capabilities& caps)
         PlanLaunch& l = plan.launches[i];
         const auto first = static_cast<std::uint32_t>(chosen.size());
         moved[i] = first;
-        if (l.chain && !l.reduces) {
+        if (l.is_elementwise()) {
             for (ops::LaunchSpec& spec : kernels::launches_of(*l.chain, l.operands, caps)) {
                 chosen.push_back(launch_of(std::move(spec), l));
                 if (chosen.size() - 1 > first) chosen.back().fallback_of = first;
             }
             continue;
         }
-        if (l.chain) kernels::reduce_chain(*l.chain, l, caps);
+        if (l.chain && l.reduces) kernels::reduce_chain(*l.chain, l, caps);
+        else if (l.chain) kernels::finish_product(*l.chain, l, caps);
         if (l.fallback_of != no_launch) l.fallback_of = moved[l.fallback_of];
         chosen.push_back(std::move(l));
     }

@@ -1,7 +1,7 @@
 // Elementwise fusion: joins a chain with an earlier one whose results it reads or whose inputs it shares, so that the
 // values between them stay in registers. One of the two launches moves to the position of the other if no launch
 // between them conflicts with it. Results stay bitwise identical: each step is rounded to its value's dtype
-// (kernels/fused_text.cpp).
+// (kernels/fused_text.cpp). At last, chains become parts of the products or the reductions next to them.
 #include <bit>
 #include <optional>
 
@@ -17,8 +17,8 @@ using From = Chain::Source::From;
 
 // Longer kernels gain nothing: their values no longer fit into registers, and drivers take long to compile them.
 constexpr std::size_t max_chain_steps = 48, max_operands = 16;
-// The kernel of a reduction contains the steps of its chain 16 times.
-constexpr std::size_t max_reduced_steps = 8;
+// The kernel of a reduction contains the steps of its chain 16 times, that of a product 20 to 72 times.
+constexpr std::size_t max_reduced_steps = 8, max_finishing_steps = 8;
 // Maximum distance to a launch that only shares inputs; a larger one would extend lifetimes too much.
 constexpr std::size_t max_shared_distance = 6;
 
@@ -185,6 +185,8 @@ public:
         }
         drop_unread();
         for (std::size_t j = 0; j < plan_.launches.size(); ++j)
+            if (!dead_[j] && plan_.launches[j].is_elementwise()) join_product(j);
+        for (std::size_t j = 0; j < plan_.launches.size(); ++j)
             if (plan_.launches[j].reduces && plan_.launches[j].fallback_of == no_launch) join_reduction(j);
         drop(plan_, dead_);
     }
@@ -261,6 +263,68 @@ private:
             l.label = producer.label + " + " + l.label;
         }
         dead_[i] = true;
+    }
+
+    // Fuses the elementwise launch `j` into the launches of a product whose result only it reads: they compute its chain
+    // before they store their elements.
+    void join_product(std::size_t j)
+    {
+        for (const Chain::Input& in : plan_.launches[j].chain->inputs)
+            if (!in.number && join_product(j, plan_.launches[j].operands[in.operand])) return;
+    }
+    bool join_product(std::size_t j, const PlanOperand& x)
+    {
+        const PlanLaunch& elementwise = plan_.launches[j];
+        if (!same(x.offset, 0) || !same(elementwise.condition, 1) ||
+            elementwise.chain->steps.size() > max_finishing_steps || is_read_elsewhere(x.value, j))
+            return false;
+        std::vector<std::pair<std::size_t, PlanLaunch>>
+            finished; // a product has several launches, for different sizes
+        for (std::size_t i = 0; i < j; ++i) {
+            const PlanLaunch& l = plan_.launches[i];
+            if (dead_[i]) continue;
+            if (!any_operand(l, x.value, writes)) {
+                if (!finished.empty() && conflict(l, elementwise)) return false;
+                continue;
+            }
+            std::optional<PlanLaunch> both = finished_by(elementwise, l, x.value);
+            if (!both || !may_join(l, elementwise)) return false;
+            finished.emplace_back(i, std::move(*both));
+        }
+        for (auto& [i, launch] : finished) plan_.launches[i] = std::move(launch);
+        if (!finished.empty()) dead_[j] = true;
+        return !finished.empty();
+    }
+
+    // Returns the launch of a product with the result `value` that also computes the elementwise launch, which reads it;
+    // nullopt if no kernel does.
+    static std::optional<PlanLaunch> finished_by(const PlanLaunch& elementwise, const PlanLaunch& product,
+                                                 std::uint32_t value)
+    {
+        if (product.chain || same(product.result_columns, 0)) return std::nullopt;
+        PlanLaunch l = product;
+        Chain c = *elementwise.chain;
+        const std::size_t inputs = c.memory_inputs();
+        std::vector<std::uint32_t> moved(
+            inputs); // by operand of the elementwise launch: that of the product's
+        for (std::size_t k = 0; k < inputs; ++k) {
+            if (elementwise.operands[k].value == value) continue;
+            moved[k] = static_cast<std::uint32_t>(l.operands.size());
+            l.operands.push_back(elementwise.operands[k]);
+        }
+        for (Chain::Input& in : c.inputs) {
+            if (in.number) continue;
+            in.product = elementwise.operands[in.operand].value == value;
+            in.operand = moved[in.operand];
+        }
+        if (!kernels::fits_product(c, l.operands, l.result_columns)) return std::nullopt;
+        const auto results = elementwise.operands.begin() + static_cast<std::ptrdiff_t>(inputs);
+        *std::find_if(l.operands.begin(), l.operands.end(),
+                      [&](const PlanOperand& o) { return o.value == value && writes(o); }) = *results;
+        l.operands.insert(l.operands.end(), results + 1, elementwise.operands.end());
+        l.label += " + " + elementwise.label;
+        l.chain = std::make_shared<const Chain>(std::move(c));
+        return l;
     }
 
     // Returns whether a launch other than the reduction `j` and its fallbacks, or the caller, reads the value.

@@ -22,7 +22,7 @@ public:
         for (std::uint32_t i = 0; i < plan_.launches.size(); ++i) {
             PlanLaunch& l = plan_.launches[i];
             for (PlanOperand& o : l.operands) o.value = becomes_[o.value];
-            if (!l.chain || l.reduces || !same(l.condition, 1)) continue;
+            if (!l.is_elementwise() || !same(l.condition, 1)) continue;
             const std::size_t inputs = l.chain->memory_inputs();
             for (std::size_t r = inputs; r < l.operands.size(); ++r) write_over_input(i, l, r, inputs);
         }

@@ -35,7 +35,7 @@ private:
         if (!is_segment(l.segment)) fail_launch("lies in no segment that exists");
         if (at_ > 0 && l.epoch < plan_.launches[at_ - 1].epoch) fail_launch("is of an earlier epoch");
         const bool has_kernel = l.code || !l.constants.empty(); // set by choose_kernels()
-        if (l.chain && !l.reduces && !has_kernel &&
+        if (l.is_elementwise() && !has_kernel &&
             l.operands.size() != l.chain->memory_inputs() + l.chain->results.size())
             fail_launch("has ", l.operands.size(), " operands, not those of its chain");
         for (const PlanOperand& o : l.operands) {

@@ -45,8 +45,10 @@ struct PlanLaunch : ops::LaunchSpec {
     std::shared_ptr<const device::HostFunction>
         host{}; // function that a host device runs instead of the kernel
     // The computation of an elementwise launch; until its kernel is chosen, the operands are those of the chain. With
-    // `reduces`: the chain that computes the elements to be reduced.
+    // `reduces`: the chain that computes the elements to be reduced. With `result_columns`: the chain of the result of a
+    // product (kernels::finish_product).
     std::shared_ptr<const kernels::Chain> chain{};
+    bool is_elementwise() const { return chain && !reduces && same(result_columns, 0); }
     Dim condition = 1; // 1 or 0: whether the launch runs; multiplies the number of groups
     std::uint32_t epoch = 0;
     std::uint32_t segment = no_segment; // the segment that it belongs to

@@ -66,10 +66,11 @@ TEST_P(Fuse, ALaunchBetweenThatNeedsOneAndMakesTheOtherSeparatesThem)
     EXPECT_THAT(launches(
                     [](const auto& in) {
                         const Tensor y = exp(in[0]);
-                        return Tensors{matmul(y, in[1]) + y};
+                        return Tensors{relu(matmul(y, in[1])).mT() + y};
                     },
-                    {spec({n, 4}), spec({4, 4})}),
-                ElementsAre("exp", HasSubstr("gemm"), "add"));
+                    {spec({4, 4}), spec({4, 4})}),
+                testing::AnyOf(ElementsAre("exp", HasSubstr("gemm"), "relu", "add"),
+                               ElementsAre("exp", "relu", "add")));
 }
 
 TEST_P(Fuse, ReshapesAndRepeatedRowsAreNoObstacle)
@@ -162,6 +163,31 @@ TEST_P(Fuse, AChainThatOthersReadStaysBeforeItsReduction)
                     },
                     {spec({n, 8}), spec({n, 8})}),
                 ElementsAre("sub+square", HasSubstr("sum")));
+}
+
+// Products of other devices than GPUs compute no chains.
+TEST_P(Fuse, AChainOfAProductOnAGpuGoesIntoIt)
+{
+    const std::vector<Spec> specs = {spec({n, 8}), spec({8, 12}), spec({12})};
+    const auto linear = [](const auto& in) {
+        const Tensor y = matmul(in[0], in[1]) + in[2];
+        return Tensors{relu(y), y};
+    };
+    const bool joins = GetParam() == std::string("gpu");
+    if (joins) EXPECT_THAT(launches(linear, specs), ElementsAre("add+relu"));
+    else EXPECT_THAT(launches(linear, specs), ElementsAre(HasSubstr("gemm"), "add+relu"));
+
+    // The result of the product is read elsewhere, or the chain reads what is computed after the product.
+    const auto kept = [](const auto& in) {
+        const Tensor y = matmul(in[0], in[1]);
+        return Tensors{y + in[2], y};
+    };
+    EXPECT_THAT(launches(kept, specs), ElementsAre(HasSubstr("gemm"), "add"));
+    const auto later = [](const auto& in) {
+        const Tensor y = matmul(in[0], in[1]);
+        return Tensors{y + sum(in[0], {0}).sum() + sum(in[2])};
+    };
+    EXPECT_THAT(launches(later, specs), testing::Contains(HasSubstr("gemm")));
 }
 
 TEST_P(Fuse, LongChainsAreCut)

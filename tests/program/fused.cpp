@@ -149,6 +149,30 @@ TEST(Fused, ChainsInReductions)
     for (const auto& [shape, dims] : cases) compare(reduced(dims), {spec(shape), spec(shape)}, seed += 10, 1);
 }
 
+// Chains that a product computes before it stores its elements: with repeated rows, numbers, other values of each element,
+// several results, a long K that is split, and results that are no whole vectors.
+TEST(Fused, ChainsInProducts)
+{
+    const Dim n = symbol("n");
+    const auto linear = [](const Tensors& in) {
+        const Tensor y = matmul(in[0], in[1]) + in[2];
+        return Tensors{gelu(y, GeluApproximation::tanh), y,
+                       relu(matmul(in[0], in[1] * 2) * 0.5 + in[3]) / 3.0 - in[4]};
+    };
+    std::uint64_t seed = 200;
+    for (const std::int64_t k : {3, 64, 1000})
+        for (const std::int64_t columns : {1, 7, 64, 100})
+            compare(linear,
+                    {spec({n, k}), spec({k, columns}), spec({columns}), spec({n, columns}), spec({1})},
+                    seed += 10);
+    compare( // a batch, values of other dtypes, and rows that repeat within a matrix
+        [](const Tensors& in) {
+            const Tensor y = matmul(in[0], in[1]);
+            return Tensors{where(in[2] > 0, y, in[3]), cast(matmul(in[1], in[0]) * 3, f32) + in[4]};
+        },
+        {spec({n, 8, 8}), spec({n, 8, 8}), spec({n, 8, 8}, i32), spec({n, 8, 8}, f16), spec({8, 1})}, seed);
+}
+
 // Forward, backward and update of whole steps: losses and, in the end, all state.
 TEST(Fused, TrainingSteps)
 {
