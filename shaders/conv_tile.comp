@@ -240,14 +240,6 @@ ivec4 step_window(uint i) { return ivec4(step_at[i], FLAT != 0u ? 0 : step_z[i],
 Loads load_round(uint first, uint a_rows[A_LOADS], ivec4 my_column, uvec2 a, uvec2 image, ivec3 limit)
 {
     Loads loads;
-    const uint at = step_a[first + a_step()];
-    loads.exists = at != NOWHERE;
-    if (A_VECTORS != 0u) {
-        loads.a = ReadVec4s(a).v[(a_rows[0] + (loads.exists ? at : 0u)) / 4u];
-    } else {
-        [[unroll]] for (uint i = 0u; i < A_LOADS; ++i)
-            loads.a[i] = ReadFloats(a).v[a_rows[i] + (loads.exists ? at : 0u)];
-    }
 #ifdef OF_WEIGHT
     const ivec4 mine = step_window(first + b_step());
 #else
@@ -259,10 +251,19 @@ Loads load_round(uint first, uint a_rows[A_LOADS], ivec4 my_column, uvec2 a, uve
 #else
         const ivec4 at = mine + step_window(first + b_step() + i * B_STEP_APART);
 #endif
-        bool inside = uint(at.z) < uint(limit.y) && uint(at.w) < uint(limit.z);
-        if (FLAT == 0u) inside = inside && uint(at.y) < uint(limit.x);
+        bool inside = all(lessThan(uvec2(at.zw), uvec2(limit.yz))); // && would be a branch
+        if (FLAT == 0u) inside = all(bvec2(inside, uint(at.y) < uint(limit.x)));
         loads.b[i] = ReadFloats(image).v[inside ? uint(at.x) : 0u];
         loads.inside[i] = inside;
+    }
+    // Last, so that no load from shared memory follows: NVIDIA's six scoreboards are then in use, and it would wait.
+    const uint at = step_a[first + a_step()];
+    loads.exists = at != NOWHERE;
+    if (A_VECTORS != 0u) {
+        loads.a = ReadVec4s(a).v[(a_rows[0] + (loads.exists ? at : 0u)) / 4u];
+    } else {
+        [[unroll]] for (uint i = 0u; i < A_LOADS; ++i)
+            loads.a[i] = ReadFloats(a).v[a_rows[i] + (loads.exists ? at : 0u)];
     }
     return loads;
 }
