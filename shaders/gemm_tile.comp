@@ -98,47 +98,39 @@ vec4 padded(vec4 v, uint loads, uint block, uint K, float padding)
         } \
     }
 
-// Stores elements of C, or of a part's sum, from `column` on in a row.  Both macros and their callers are no unrolled loops:
-// spirv-opt's copies of a chain's arithmetic would lose NoContraction.
-#ifdef CHAIN // kernels/fused_text.cpp: finish() computes a chain of an element of C and stores its results
-#define STORE_4(at, v) if (whole) finish4(at, column, v); else Vec4s(to).v[(at) / 4u] = v;
-#define STORE_1(at, e, v)                                             \
-    if (column + e < N) {                                             \
-        if (whole) finish((at) + e, column + e, v[e]);                \
-        else Floats(to).v[(at) + e] = v[e];                           \
-    }
-#else
-#define STORE_4(at, v) Vec4s(to).v[(at) / 4u] = v;
-#define STORE_1(at, e, v) if (column + e < N) Floats(to).v[(at) + e] = v[e];
-#endif
-void store(bool whole, uvec2 to, uint at, uint column, uint N, vec4 v)
+// Stores elements `column` to column + 3 of a row of C, or of a part's sum.
+void store(uvec2 to, uint at, uint column, uint N, vec4 v)
 {
-    if (column >= N) return;
     if (STORE_VECTORS != 0u) {
-        STORE_4(at, v)
-    } else {
-        STORE_1(at, 0u, v)
-        STORE_1(at, 1u, v)
-        STORE_1(at, 2u, v)
-        STORE_1(at, 3u, v)
+        if (column < N) Vec4s(to).v[at / 4u] = v;
+        return;
     }
+    [[unroll]] for (uint e = 0u; e < 4u; ++e)
+        if (column + e < N) Floats(to).v[at + e] = v[e];
 }
-#define STORE_VECTOR(i, j)                                                          \
-    {                                                                               \
-        const uint column = tile.column + (lane_column() + j * LANES_ACROSS) * 4u;  \
-        store(whole, to, first_c + row * to_row_stride + column, column, N, sum[i][j]); \
+#ifdef CHAIN // kernels/fused_text.cpp: finish() computes a chain of an element of C and stores its results
+#define FINISH_1(e) if (column + e < N) finish(at + e, column + e, v[e]);
+void store_finished(uint at, uint column, uint N, vec4 v)
+{
+    if (STORE_VECTORS != 0u) {
+        if (column < N) finish4(at, column, v);
+        return;
     }
-#define STORE_ROW(i)                                                                        \
-    {                                                                                       \
-        const uint row = tile.row + (lane_row() + i / 4u * LANES_DOWN) * 4u + i % 4u;       \
-        if (row < M) STORE_VECTORS_OF_ROW(i)                                                \
+    FINISH_1(0u) FINISH_1(1u) FINISH_1(2u) FINISH_1(3u)
+}
+#define FINISH_ROW(i)                                                                           \
+    {                                                                                           \
+        const uint row = tile.row + (lane_row() + (i) / 4u * LANES_DOWN) * 4u + (i) % 4u;       \
+        if (row < M) {                                                                          \
+            FINISH_VECTOR(i, 0u)                                                                \
+            if (VECTORS > 1u) { FINISH_VECTOR(i, VECTORS - 1u) }                                \
+        }                                                                                       \
     }
-#ifdef LARGE
-#define STORE_VECTORS_OF_ROW(i) { STORE_VECTOR(i, 0) STORE_VECTOR(i, 1) }
-#define STORE_ROWS EACH_8(STORE_ROW)
-#else
-#define STORE_VECTORS_OF_ROW(i) STORE_VECTOR(i, 0)
-#define STORE_ROWS EACH_4(STORE_ROW)
+#define FINISH_VECTOR(i, j)                                                                     \
+    {                                                                                           \
+        const uint column = tile.column + (lane_column() + (j) * LANES_ACROSS) * 4u;            \
+        store_finished(first_c + row * to_row_stride + column, column, N, sum[i][j]);           \
+    }
 #endif
 
 void main()
@@ -189,5 +181,21 @@ void main()
         barrier();
     }
 
-    STORE_ROWS
+#ifdef CHAIN // without unrolled loops, as spirv-opt's copies of the chain's steps would lose NoContraction
+    if (whole) {
+        EACH_4(FINISH_ROW)
+#ifdef LARGE
+        FINISH_ROW(4) FINISH_ROW(5) FINISH_ROW(6) FINISH_ROW(7)
+#endif
+        return;
+    }
+#endif
+    [[unroll]] for (uint i = 0u; i < PER_LANE; ++i) {
+        const uint row = tile.row + (lane_row() + i / 4u * LANES_DOWN) * 4u + i % 4u;
+        if (row >= M) continue;
+        [[unroll]] for (uint j = 0u; j < VECTORS; ++j) {
+            const uint column = tile.column + (lane_column() + j * LANES_ACROSS) * 4u;
+            store(to, first_c + row * to_row_stride + column, column, N, sum[i][j]);
+        }
+    }
 }
