@@ -2,7 +2,12 @@
 #include "device/embedded_kernels.hpp"
 #include "device/float_controls.hpp"
 #include "device/spirv.hpp"
+#include <algorithm>
+#include <atomic>
+#include <exception>
 #include <reprise/error.hpp>
+#include <system_error>
+#include <thread>
 
 namespace reprise::device::vulkan {
 
@@ -34,6 +39,42 @@ bool sees_windows(std::span<const std::uint32_t> words)
     return found;
 }
 
+// Calls work(i) for each i below `count`, on the caller and on a thread for each other core.  Rethrows the first
+// exception, after which no further call begins.
+template <class Work> void on_all_cores(std::size_t count, const Work& work)
+{
+    std::atomic<std::size_t> next = 0;
+    std::exception_ptr first;
+    std::mutex mutex; // guards `first`
+    const auto take = [&] {
+        try {
+            for (std::size_t i = next++; i < count; i = next++) {
+                work(i);
+            }
+        } catch (...) {
+            next = count;
+            const std::lock_guard lock(mutex);
+            first = first ? first : std::current_exception();
+        }
+    };
+    std::vector<std::thread> others;
+    const std::size_t most = std::min<std::size_t>(std::thread::hardware_concurrency(), count);
+    others.reserve(most);
+    try {
+        while (others.size() + 1 < most) {
+            others.emplace_back(take);
+        }
+    } catch (const std::system_error&) { // no more threads: those that exist do the work
+    }
+    take();
+    for (std::thread& other : others) {
+        other.join();
+    }
+    if (first) {
+        std::rethrow_exception(first);
+    }
+}
+
 } // namespace
 
 void PipelineCache::destroy() noexcept
@@ -54,18 +95,68 @@ void PipelineCache::destroy() noexcept
 
 std::vector<VkPipeline> PipelineCache::get(std::span<const LaunchDeclaration> launches)
 {
+    const std::lock_guard lock(mutex_);
+    make_missing(launches);
     std::vector<VkPipeline> list;
     list.reserve(launches.size());
-    const std::lock_guard lock(mutex_);
     for (const LaunchDeclaration& launch : launches) {
-        list.push_back(get(launch.kernel));
+        list.push_back(find(entries_.at(launch.kernel.name), launch.kernel.constants));
     }
     return list;
 }
 
-VkPipeline PipelineCache::get(const Kernel& kernel)
+VkPipeline PipelineCache::find(const Entry& e, const std::vector<std::uint32_t>& constants)
 {
-    Entry& e = entry(kernel);
+    for (const Variant& v : e.variants) {
+        if (v.constants == constants) {
+            return v.pipeline;
+        }
+    }
+    return VK_NULL_HANDLE;
+}
+
+// Creates the pipelines that do not exist yet, on all cores: a driver's compiler takes 10 to 100 ms for a large kernel.
+void PipelineCache::make_missing(std::span<const LaunchDeclaration> launches)
+{
+    struct Missing {
+        Entry* entry;
+        const Kernel* kernel;
+        VkPipeline pipeline = VK_NULL_HANDLE;
+    };
+    std::vector<Missing> missing;
+    for (const LaunchDeclaration& launch : launches) {
+        const Kernel& kernel = launch.kernel;
+        Entry& e = entry(kernel);
+        require_windows(e, kernel);
+        const bool is_listed = std::any_of(missing.begin(), missing.end(), [&](const Missing& m) {
+            return m.entry == &e && m.kernel->constants == kernel.constants;
+        });
+        if (!is_listed && find(e, kernel.constants) == VK_NULL_HANDLE) {
+            missing.push_back({&e, &kernel});
+            e.variants.reserve(e.variants.size() + missing.size()); // so that nothing throws below
+        }
+    }
+    const auto keep = [&] {
+        for (const Missing& m : missing) {
+            if (m.pipeline != VK_NULL_HANDLE) {
+                m.entry->variants.push_back({m.kernel->constants, m.pipeline});
+                ++pipelines_;
+            }
+        }
+    };
+    try {
+        on_all_cores(missing.size(), [&](std::size_t i) {
+            missing[i].pipeline = make_pipeline(missing[i].entry->module, *missing[i].kernel);
+        });
+    } catch (...) {
+        keep();
+        throw;
+    }
+    keep();
+}
+
+void PipelineCache::require_windows(const Entry& e, const Kernel& kernel) const
+{
     if (e.windows && !slab_.has_windows()) {
         reprise::detail::fail(
             ErrorKind::unsupported, "record", "The kernel (", kernel.name, ") needs (", window_count,
@@ -73,15 +164,6 @@ VkPipeline PipelineCache::get(const Kernel& kernel)
             device_.physical().properties.deviceName,
             " lacks or the application has not enabled: enable all that RequiredFeatures has.");
     }
-    for (const Variant& v : e.variants) {
-        if (v.constants == kernel.constants) {
-            return v.pipeline;
-        }
-    }
-    e.variants.reserve(e.variants.size() + 1);
-    Variant created{kernel.constants, make_pipeline(e.module, kernel)};
-    e.variants.push_back(std::move(created));
-    return e.variants.back().pipeline;
 }
 
 PipelineCache::Entry& PipelineCache::entry(const Kernel& kernel)
@@ -174,7 +256,6 @@ VkPipeline PipelineCache::make_pipeline(VkShaderModule module, const Kernel& ker
         return device_.vk.vkCreateComputePipelines(device_.handle(), VK_NULL_HANDLE, 1, &info, nullptr,
                                                    &pipeline);
     });
-    ++pipelines_;
     device_.name(VK_OBJECT_TYPE_PIPELINE, pipeline, kernel.name);
     return pipeline;
 }

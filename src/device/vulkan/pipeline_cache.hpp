@@ -1,4 +1,5 @@
-// Pipelines by kernel name and specialization constants, created on first use.  Thread-safe.
+// Pipelines by kernel name and specialization constants, created on first use, those of a recording on all cores at once.
+// Thread-safe.
 #pragma once
 #include "device/vulkan/slab.hpp"
 #include <mutex>
@@ -33,7 +34,10 @@ private:
         bool windows = false;               // uses the slab's windows
     };
     void destroy() noexcept;
-    VkPipeline get(const Kernel&);
+    void make_missing(std::span<const LaunchDeclaration>);
+    void require_windows(const Entry&, const Kernel&) const;
+    static VkPipeline find(const Entry&,
+                           const std::vector<std::uint32_t>& constants); // null if there is none
     Entry& entry(const Kernel&);
     VkShaderModule make_module(const std::string& name, std::span<const std::uint32_t> words);
     VkPipeline make_pipeline(VkShaderModule, const Kernel&);
