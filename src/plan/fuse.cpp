@@ -302,9 +302,12 @@ private:
                                                  std::uint32_t value)
     {
         if (product.chain || same(product.result_columns, 0)) return std::nullopt;
+        // A workgroup would overwrite what others still read: h = relu(h W), where h is state.
+        const std::size_t inputs = elementwise.chain->memory_inputs();
+        for (std::size_t k = inputs; k < elementwise.operands.size(); ++k)
+            if (any_operand(product, elementwise.operands[k].value, touches)) return std::nullopt;
         PlanLaunch l = product;
         Chain c = *elementwise.chain;
-        const std::size_t inputs = c.memory_inputs();
         std::vector<std::uint32_t> moved(
             inputs); // by operand of the elementwise launch: that of the product's
         for (std::size_t k = 0; k < inputs; ++k) {

@@ -173,6 +173,24 @@ TEST(Fused, ChainsInProducts)
         {spec({n, 8, 8}), spec({n, 8, 8}), spec({n, 8, 8}, i32), spec({n, 8, 8}, f16), spec({8, 1})}, seed);
 }
 
+// A product that reads the state which the chain after it overwrites.
+TEST(Fused, StateThatAProductReads)
+{
+    const auto run = [](bool fuse, bool sums) {
+        Variable h(test::random_tensor({130, 130}, 3, -1, 1), false);
+        const Program step = record_function(
+            [&](const Tensors& in) {
+                const Tensor y = matmul(h, in[0]) * 0.25;
+                h.assign(relu(sums ? y + h : y));
+                return Tensors{};
+            },
+            {spec({130, 130})}, {.fuse = fuse});
+        for (int i = 0; i < 3; ++i) step.call({test::random_tensor({130, 130}, 4, -1, 1)});
+        return bits(h);
+    };
+    for (const bool sums : {false, true}) EXPECT_EQ(run(true, sums), run(false, sums));
+}
+
 // Forward, backward and update of whole steps: losses and, in the end, all state.
 TEST(Fused, TrainingSteps)
 {
