@@ -146,11 +146,12 @@ int main(int argc, char** argv)
     CLI::App app{
         "Times Reprise's ops and training steps.  bench/torch_bench.py times the same names in PyTorch."};
     std::vector<std::string> only;
-    std::string device_name, profile;
+    std::string device_name, profile, plan;
     bool json = false, exact = false, quick = false, list = false;
     app.add_option("--only", only, "Names, or parts of names")->delimiter(',');
     app.add_option("--device", device_name, "A name that `reprise devices` lists");
     app.add_option("--profile", profile, "Print what each launch of this workload takes");
+    app.add_option("--plan", plan, "Print the plan of this workload, with flops and bytes of each launch");
     app.add_flag("--json", json, "One JSON line for each workload");
     app.add_flag("--exact", exact, "Take --only as whole names");
     app.add_flag("--quick", quick, "Fewer runs");
@@ -176,6 +177,7 @@ int main(int argc, char** argv)
             device_name.empty() ? reprise::default_device() : reprise::Device(device_name);
         reprise::set_default_device(device);
         if (!profile.empty()) return bench::print_profile(all, profile, device);
+        if (!plan.empty()) return bench::print_plan(all, plan, device);
         for (const bench::Workload& w : all) {
             if (!chosen(w.name, only, exact)) continue;
             if (w.cycle) print_cycle(w, measure_cycle(w, device, quick), device.description(), json);

@@ -36,14 +36,31 @@ std::vector<Line> measure(const Workload& w, const reprise::Device& device)
     return lines;
 }
 
-} // namespace
-
-int print_profile(const std::vector<Workload>& all, const std::string& name, const reprise::Device& device)
+const Workload& workload_of(const std::vector<Workload>& all, const std::string& name)
 {
     const auto found =
         std::find_if(all.begin(), all.end(), [&](const Workload& w) { return w.name == name; });
     if (found == all.end()) throw std::invalid_argument("There is no workload (" + name + "): see --list.");
-    std::vector<Line> lines = measure(*found, device);
+    return *found;
+}
+
+} // namespace
+
+int print_plan(const std::vector<Workload>& all, const std::string& name, const reprise::Device& device)
+{
+    recording.timestamps = true;
+    const Run run = workload_of(all, name).make();
+    run();
+    device.synchronize();
+    std::printf("%s\nlaunches: flops, bytes, label\n", run.program.text().c_str());
+    for (const reprise::LaunchTime& t : run.program.times())
+        std::printf("%.0f\t%.0f\t%s\n", t.flops, t.bytes, t.label.c_str());
+    return 0;
+}
+
+int print_profile(const std::vector<Workload>& all, const std::string& name, const reprise::Device& device)
+{
+    std::vector<Line> lines = measure(workload_of(all, name), device);
     if (lines.empty()) throw std::runtime_error("The device has no timestamps.");
 
     double total = 0;
