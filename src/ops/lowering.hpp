@@ -81,6 +81,8 @@ struct LaunchSpec {
     bool batches = false;
     // A reduction (shaders/common/reduce.glsl), with GROUP also its second level: the fuser may inline its input.
     bool reduces = false;
+    bool parts =
+        false; // the launches of its node write different elements of their output: they may share an epoch
     bool moves = false; // copies elements: its 64-bit form (common/abi.glsl: WIDE) serves f64 and i64
     Dim flops = 0;      // multiplications and additions, if the kernel is compute-bound
     // Of a product: the columns of its result, which it writes whole and row-major; the fuser may let it compute an

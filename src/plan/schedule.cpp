@@ -62,7 +62,9 @@ void schedule(Plan& plan)
     std::vector<Memory> memory;
     const LaunchesByValue touched = launches_by_value(plan, touches);
     for (const auto& bytes : bytes_at_sizes(plan)) memory.emplace_back(plan, touched, bytes);
-    std::vector<std::uint32_t> read(plan.values.size(), never), written(plan.values.size(), never);
+    std::vector<std::uint32_t> read(plan.values.size(), never),
+        written(plan.values.size(), never);                 // last epochs
+    std::vector<std::size_t> writer(plan.values.size(), 0); // the last launch that writes the value
     std::uint32_t epoch = 0;
     std::size_t i = 0;
     while (i < plan.launches.size()) {
@@ -72,9 +74,12 @@ void schedule(Plan& plan)
             std::any_of(memory.begin(), memory.end(), [&](const Memory& m) { return m.is_full(i, end); });
         for (std::size_t k = i; k < end; ++k)
             for (const PlanOperand& o : plan.launches[k].operands)
-                if (!o.absent)
-                    new_epoch |=
-                        written[o.value] == epoch || (o.use != ops::Use::read && read[o.value] == epoch);
+                if (!o.absent) {
+                    const bool is_part = o.use == ops::Use::write &&
+                                         write_parts(plan.launches[writer[o.value]], plan.launches[k]);
+                    new_epoch |= (written[o.value] == epoch && !is_part) ||
+                                 (o.use != ops::Use::read && read[o.value] == epoch);
+                }
         if (new_epoch) {
             ++epoch;
             for (Memory& m : memory) m.end_epoch();
@@ -85,6 +90,7 @@ void schedule(Plan& plan)
             for (const PlanOperand& o : plan.launches[k].operands) {
                 if (o.absent) continue;
                 (o.use == ops::Use::read ? read : written)[o.value] = epoch;
+                if (o.use != ops::Use::read) writer[o.value] = k;
                 if (o.use == ops::Use::update) read[o.value] = epoch;
             }
         }

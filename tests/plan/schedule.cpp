@@ -39,6 +39,20 @@ TEST(Schedule, IndependentNeighboursShareAnEpoch)
     EXPECT_THAT(p.epochs(), ElementsAre(0, 0, 1, 1, 2));
 }
 
+// The launches of one node that write parts of a value; a reader, or another writer, comes later.
+TEST(Schedule, PartsOfAValueShareAnEpoch)
+{
+    HandMade p;
+    const auto x = p.external(), a = p.temporary();
+    for (const std::uint32_t node : {1, 1, 1, 2}) {
+        PlanLaunch& l = p.plan.launches[p.launch({x}, {a})];
+        l.parts = true;
+        l.node = node;
+    }
+    p.launch({a}, {p.output()});
+    EXPECT_THAT(p.epochs(), ElementsAre(0, 0, 0, 1, 2));
+}
+
 // Two workspaces of one epoch would be more than any launch needs by itself.
 TEST(Schedule, NeighboursThatHoldTooMuchTogetherAreApart)
 {
