@@ -55,7 +55,7 @@ public:
     {
         for (const Chain::Input& in : c.inputs) {
             const Dim offset = in.number || in.product ? Dim(0) : operands[in.operand].offset;
-            walks_.push_back(walk_of(c, in, offset));
+            walks_.push_back(in.product ? Walk::contiguous : walk_of(c, in, offset));
             walked_ |= walks(walks_.back());
         }
         number_inputs();
@@ -528,6 +528,7 @@ bool fits_reduction(const Chain& c, std::span<const LaunchOperand> operands)
     if (c.results.size() != 1 || !is_chain_of_floats(c)) return false;
     return std::all_of(c.inputs.begin(), c.inputs.end(), [&](const Chain::Input& in) {
         if (in.number) return true;
+        if (in.product) return false;
         const Walk w = walk_of(c, in, operands[in.operand].offset);
         return w == Walk::contiguous || w == Walk::scalar;
     });

@@ -124,7 +124,7 @@ void softmax_of_rows(Lowering& l, const View& scores, const Mask& mask, const At
                                                 .rows = rows,
                                                 .lane_bits = division.lane_bits,
                                                 .x_along = 1,
-                                                .mask_along = mask.strides[3],
+                                                .mask_along = masked ? mask.strides[3] : Dim(1),
                                                 .y_along = 1,
                                                 .sizes = sizes,
                                                 .x_strides = in_units,

@@ -1,7 +1,7 @@
 // Elementwise fusion: joins a chain with an earlier one whose results it reads or whose inputs it shares, so that the
 // values between them stay in registers. One of the two launches moves to the position of the other if no launch
 // between them conflicts with it. Results stay bitwise identical: each step is rounded to its value's dtype
-// (kernels/fused_text.cpp). At last, chains become parts of the products or the reductions next to them.
+// (kernels/fused_text.cpp). Finally, chains become parts of the products or the reductions next to them.
 #include <bit>
 #include <optional>
 
@@ -245,7 +245,7 @@ private:
         const PlanOperand x = plan_.launches[j].operands[0];
         std::size_t i = j;
         while (i > 0 && (dead_[i - 1] || !any_operand(plan_.launches[i - 1], x.value, writes))) --i;
-        if (i-- == 0 || !plan_.launches[i].chain || plan_.launches[i].reduces) return;
+        if (i-- == 0 || !plan_.launches[i].is_elementwise()) return;
         const PlanLaunch producer = plan_.launches[i];
         if (!same(x.offset, 0) || producer.chain->steps.size() > max_reduced_steps ||
             !same(producer.condition, plan_.launches[j].condition) || is_read_elsewhere(x.value, j))
@@ -275,8 +275,9 @@ private:
     bool join_product(std::size_t j, const PlanOperand& x)
     {
         const PlanLaunch& elementwise = plan_.launches[j];
-        if (!same(x.offset, 0) || !same(elementwise.condition, 1) ||
-            elementwise.chain->steps.size() > max_finishing_steps || is_read_elsewhere(x.value, j))
+        if (!same(shape::element_count(elementwise.chain->sizes), plan_.values[x.value].elements) ||
+            !same(elementwise.condition, 1) || elementwise.chain->steps.size() > max_finishing_steps ||
+            is_read_elsewhere(x.value, j))
             return false;
         std::vector<std::pair<std::size_t, PlanLaunch>>
             finished; // a product has several launches, for different sizes
@@ -302,10 +303,13 @@ private:
                                                  std::uint32_t value)
     {
         if (product.chain || same(product.result_columns, 0)) return std::nullopt;
-        // A workgroup would overwrite what others still read: h = relu(h W), where h is state.
         const std::size_t inputs = elementwise.chain->memory_inputs();
-        for (std::size_t k = inputs; k < elementwise.operands.size(); ++k)
-            if (any_operand(product, elementwise.operands[k].value, touches)) return std::nullopt;
+        for (std::size_t k = 0; k < elementwise.operands.size(); ++k) {
+            const PlanOperand& o = elementwise.operands[k];
+            if (k < inputs && o.value == value && !same(o.offset, 0)) return std::nullopt;
+            // No result may be an operand of the product: in h = relu(h W) other workgroups still read h.
+            if (k >= inputs && any_operand(product, o.value, touches)) return std::nullopt;
+        }
         PlanLaunch l = product;
         Chain c = *elementwise.chain;
         std::vector<std::uint32_t> moved(
@@ -325,6 +329,8 @@ private:
         *std::find_if(l.operands.begin(), l.operands.end(),
                       [&](const PlanOperand& o) { return o.value == value && writes(o); }) = *results;
         l.operands.insert(l.operands.end(), results + 1, elementwise.operands.end());
+        l.in_place =
+            elementwise.in_place; // of the chain's operands, as no result is an operand of the product
         l.label += " + " + elementwise.label;
         l.chain = std::make_shared<const Chain>(std::move(c));
         return l;

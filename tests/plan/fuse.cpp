@@ -183,6 +183,15 @@ TEST_P(Fuse, AChainOfAProductOnAGpuGoesIntoIt)
         return Tensors{y + in[2], y};
     };
     EXPECT_THAT(launches(kept, specs), ElementsAre(HasSubstr("gemm"), "add"));
+    // A part of the result, which has fewer elements than the product stores, and two parts.
+    const auto part = [](const auto& in) { return Tensors{relu(matmul(in[0], in[1]).narrow(0, 0, 2))}; };
+    const std::vector<Spec> constant = {spec({64, 8}), spec({8, 12})};
+    EXPECT_THAT(launches(part, constant), ElementsAre(HasSubstr("gemm"), "relu"));
+    const auto halves = [](const auto& in) {
+        const Tensor y = matmul(in[0], in[1]);
+        return Tensors{y.narrow(0, 0, 32) * y.narrow(0, 32, 32)};
+    };
+    EXPECT_THAT(launches(halves, constant), ElementsAre(HasSubstr("gemm"), "mul"));
     const auto later = [](const auto& in) {
         const Tensor y = matmul(in[0], in[1]);
         return Tensors{y + sum(in[0], {0}).sum() + sum(in[2])};

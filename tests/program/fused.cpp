@@ -165,30 +165,60 @@ TEST(Fused, ChainsInProducts)
             compare(linear,
                     {spec({n, k}), spec({k, columns}), spec({columns}), spec({n, columns}), spec({1})},
                     seed += 10);
-    compare( // a batch, values of other dtypes, and rows that repeat within a matrix
+    compare( // a batch of matrices, with operands of other dtypes and a repeated row
         [](const Tensors& in) {
             const Tensor y = matmul(in[0], in[1]);
-            return Tensors{where(in[2] > 0, y, in[3]), cast(matmul(in[1], in[0]) * 3, f32) + in[4]};
+            return Tensors{where(in[2], y, in[3]) + in[4], relu(matmul(in[1], in[0]) * in[5])};
         },
-        {spec({n, 8, 8}), spec({n, 8, 8}), spec({n, 8, 8}, i32), spec({n, 8, 8}, f16), spec({8, 1})}, seed);
+        {spec({n, 8, 8}), spec({n, 8, 8}), spec({n, 8, 8}, boolean), spec({n, 8, 8}, f16), spec({8}),
+         spec({n, 8, 8}, bf16)},
+        seed);
+    compare( // one element, and a long K
+        [](const Tensors& in) {
+            return Tensors{matmul(in[0], in[1]) * 2 + 1, relu(matmul(in[2], in[3]) + in[4])};
+        },
+        {spec({1, 5}), spec({5, 1}), spec({16, 4160}), spec({4160, 32}), spec({32})}, seed);
 }
 
-// A product that reads the state which the chain after it overwrites.
+// What only seems to be a chain of a product's whole result, and a sum of such a chain.
+TEST(Fused, ChainsOfPartsOfProducts)
+{
+    const Dim n = symbol("n");
+    compare(
+        [](const Tensors& in) {
+            const auto y = [&](double factor) { return matmul(in[0], in[1] * factor); };
+            const Tensor halves = y(4);
+            return Tensors{relu(y(1).narrow(0, 0, 2)), y(2).select(0, 0).select(0, 0) * 2.0,
+                           tanh(y(3)).narrow(1, 0, 4) + 1,
+                           halves.narrow(0, 0, 32) * sigmoid(halves.narrow(0, 32, 32)), y(5) + y(6)};
+        },
+        {spec({64, 8}), spec({8, 12})}, 400);
+    for (const std::int64_t k : {8, 600, 4160})
+        compare(
+            [](const Tensors& in) {
+                return Tensors{sum(relu(matmul(in[0], in[1]))),
+                               sum(square(matmul(in[0], in[1]) - in[2]), {1}),
+                               mean(matmul(in[0], in[1]) * 3, {0})};
+            },
+            {spec({16, k}), spec({k, 32}), spec({16, 32})}, 500);
+}
+
+// State that the chain overwrites and the product reads, or only the chain.
 TEST(Fused, StateThatAProductReads)
 {
-    const auto run = [](bool fuse, bool sums) {
+    const auto run = [](bool fuse, int kind) {
         Variable h(test::random_tensor({130, 130}, 3, -1, 1), false);
         const Program step = record_function(
             [&](const Tensors& in) {
-                const Tensor y = matmul(h, in[0]) * 0.25;
-                h.assign(relu(sums ? y + h : y));
+                const Tensor y = matmul(kind == 2 ? in[0] : h, in[0]) * 0.25;
+                h.assign(relu(kind == 0 ? y : y + h));
                 return Tensors{};
             },
             {spec({130, 130})}, {.fuse = fuse});
         for (int i = 0; i < 3; ++i) step.call({test::random_tensor({130, 130}, 4, -1, 1)});
         return bits(h);
     };
-    for (const bool sums : {false, true}) EXPECT_EQ(run(true, sums), run(false, sums));
+    for (const int kind : {0, 1, 2}) EXPECT_EQ(run(true, kind), run(false, kind)) << kind;
 }
 
 // Forward, backward and update of whole steps: losses and, in the end, all state.

@@ -34,8 +34,8 @@ struct AttentionOptions {
 // the heads after a transpose copies nothing.  Errors: shape, dtype; argument for dropout_p outside [0, 1],
 // softcap below 0, and a symbolic E without scale.
 //
-// With more than 512 keys, with a mask or with grouped heads, no matrix of T x S weights is stored, neither
-// here nor for the gradient, if there are at most 128 features.  Softcap, second gradients and the gradient of
+// With more than 512 keys or with grouped heads, no matrix of T x S weights is stored, neither here nor for
+// the gradient, if there are at most 128 features.  Softcap, second gradients and the gradient of
 // an added mask do store such matrices.
 Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value,
                                     const AttentionOptions& = {});

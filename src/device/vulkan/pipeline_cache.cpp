@@ -6,7 +6,6 @@
 #include <atomic>
 #include <exception>
 #include <reprise/error.hpp>
-#include <system_error>
 #include <thread>
 
 namespace reprise::device::vulkan {
@@ -64,7 +63,7 @@ template <class Work> void on_all_cores(std::size_t count, const Work& work)
         while (others.size() + 1 < most) {
             others.emplace_back(take);
         }
-    } catch (const std::system_error&) { // no more threads: those that exist do the work
+    } catch (...) { // no more threads: those that exist do the work
     }
     take();
     for (std::thread& other : others) {
