@@ -105,19 +105,9 @@ Dim library_accepts(const View& v)
 }
 
 // Copies a view to contiguous memory; a matrix that is repeated along the batch is copied once.
-View contiguous_batch(Lowering& l, View v)
+View contiguous_batch(Lowering& l, const View& v)
 {
-    const Shape sizes = v.layout.sizes;
-    const DimVector strides = v.layout.strides;
-    for (const std::size_t d : {0u, 1u})
-        if (same(strides[d], 0)) v.layout.sizes[d] = 1;
-    v = l.contiguous(v);
-    for (const std::size_t d : {0u, 1u})
-        if (same(strides[d], 0)) {
-            v.layout.sizes[d] = sizes[d];
-            v.layout.strides[d] = 0;
-        }
-    return v;
+    return ops::copied_once(v, 2, [&](const View& once) { return l.contiguous(once); });
 }
 
 void emit_library(Lowering& l, const GemmProblem& p)

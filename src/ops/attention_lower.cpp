@@ -63,18 +63,13 @@ void product_of_rows(Lowering& l, const View& a, const View& rows, const View& t
     if (!same(needs_padding, 0)) l.when(needs_padding, with_padding);
 }
 
-// Returns the mask [B, H, T, S] with rows of whole texels: a copy, of the elements that differ, if it has none.
+// Returns the mask [B, H, T, S] with rows of whole texels, as a copy if it has none.
 View mask_in_texels(Lowering& l, const View& mask)
 {
     if (has_texel_rows(mask.layout)) return mask;
-    View own = mask;
-    for (std::size_t d = 0; d < 3; ++d)
-        if (same(mask.layout.strides[d], 0)) own.layout.sizes[d] = 1;
-    View to = padded(l, own, attention_pitch(mask.sizes()[3]));
-    for (std::size_t d = 0; d < 3; ++d)
-        if (same(mask.layout.strides[d], 0)) to.layout.strides[d] = 0;
-    to.layout.sizes = mask.layout.sizes;
-    return to;
+    const Dim &keys = mask.sizes()[3], pitch = attention_pitch(keys);
+    return first_columns(copied_once(mask, 3, [&](const View& once) { return padded(l, once, pitch); }),
+                         keys);
 }
 
 // The mask of a problem, which may be absent.

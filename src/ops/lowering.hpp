@@ -33,6 +33,22 @@ struct View {
     bool contiguous() const; // provably row-major without gaps, at any offset
 };
 
+// Returns what `copy`, a function of a view, makes of v with its first `dims` dimensions once where they are repeated
+// (stride 0); these dimensions of the copy are repeated, too.
+template <class Copy> View copied_once(const View& v, std::size_t dims, const Copy& copy)
+{
+    View once = v;
+    for (std::size_t d = 0; d < dims; ++d)
+        if (same(v.layout.strides[d], 0)) once.layout.sizes[d] = 1;
+    View to = copy(once);
+    for (std::size_t d = 0; d < dims; ++d)
+        if (same(v.layout.strides[d], 0)) {
+            to.layout.sizes[d] = v.layout.sizes[d];
+            to.layout.strides[d] = 0;
+        }
+    return to;
+}
+
 // The numbers of elements before and after one dimension: the sizes as [outer, size, inner].
 struct AroundDim {
     Dim outer = 1, inner = 1;
@@ -81,8 +97,8 @@ struct LaunchSpec {
     bool batches = false;
     // A reduction (shaders/common/reduce.glsl), with GROUP also its second level: the fuser may inline its input.
     bool reduces = false;
-    bool parts =
-        false; // the launches of its node write different elements of their output: they may share an epoch
+    // The launches of its node write different elements of their output, and may share an epoch.
+    bool disjoint = false;
     bool moves = false; // copies elements: its 64-bit form (common/abi.glsl: WIDE) serves f64 and i64
     Dim flops = 0;      // multiplications and additions, if the kernel is compute-bound
     // Of a product: the columns of its result, which it writes whole and row-major; the fuser may let it compute an

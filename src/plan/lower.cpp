@@ -335,15 +335,11 @@ private:
     // Returns a row-major copy in this dtype that stores each element once; repeated dimensions keep stride 0.
     View with_unique_elements(const View& v, DType dtype)
     {
-        View once = v;
-        for (std::size_t d = 0; d < v.sizes().size(); ++d)
-            if (same(v.layout.strides[d], 0)) once.layout.sizes[d] = 1;
-        View to = temporary(dtype, once.sizes());
-        copy(once, to);
-        for (std::size_t d = 0; d < v.sizes().size(); ++d)
-            if (same(v.layout.strides[d], 0)) to.layout.strides[d] = 0;
-        to.layout.sizes = v.layout.sizes;
-        return to;
+        return ops::copied_once(v, v.sizes().size(), [&](const View& once) {
+            const View to = temporary(dtype, once.sizes());
+            copy(once, to);
+            return to;
+        });
     }
 
     // Returns a copy in another dtype. It is computed at every call, whatever the condition of the launch that needs
