@@ -66,7 +66,7 @@ void lower_part(Lowering& l, View from, const View& to)
     launch_with_texels(l, texels,
                        record.launch({.constants = {static_cast<std::uint32_t>(c.sizes.size())},
                                       .groups = ceil_div(count, 256),
-                                      .parts = true,
+                                      .disjoint = true,
                                       .moves = true}));
 }
 

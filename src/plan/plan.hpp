@@ -78,10 +78,10 @@ template <class Which> bool any_operand(const PlanLaunch& l, std::uint32_t value
 // By value: the launches that have an operand of this value that satisfies `which`, ascending, each once.
 using LaunchesByValue = std::vector<std::vector<std::uint32_t>>;
 LaunchesByValue launches_by_value(const Plan&, bool (*which)(const PlanOperand&));
-// Returns whether the launches write different elements, if both write a value.
-inline bool write_parts(const PlanLaunch& a, const PlanLaunch& b)
+// Returns whether the launches write different elements of a value that both write.
+inline bool write_disjoint(const PlanLaunch& a, const PlanLaunch& b)
 {
-    return a.parts && b.parts && a.node == b.node;
+    return a.disjoint && b.disjoint && a.node == b.node;
 }
 // Returns whether the two launches depend on their order: one writes a value that the other accesses.
 bool conflict(const PlanLaunch&, const PlanLaunch&);

@@ -62,9 +62,9 @@ void schedule(Plan& plan)
     std::vector<Memory> memory;
     const LaunchesByValue touched = launches_by_value(plan, touches);
     for (const auto& bytes : bytes_at_sizes(plan)) memory.emplace_back(plan, touched, bytes);
-    std::vector<std::uint32_t> read(plan.values.size(), never),
-        written(plan.values.size(), never);                 // last epochs
-    std::vector<std::size_t> writer(plan.values.size(), 0); // the last launch that writes the value
+    // By value: the last epochs that read and write it, and the last launch that writes it.
+    std::vector<std::uint32_t> read(plan.values.size(), never), written(plan.values.size(), never);
+    std::vector<std::size_t> writer(plan.values.size(), 0);
     std::uint32_t epoch = 0;
     std::size_t i = 0;
     while (i < plan.launches.size()) {
@@ -75,9 +75,9 @@ void schedule(Plan& plan)
         for (std::size_t k = i; k < end; ++k)
             for (const PlanOperand& o : plan.launches[k].operands)
                 if (!o.absent) {
-                    const bool is_part = o.use == ops::Use::write &&
-                                         write_parts(plan.launches[writer[o.value]], plan.launches[k]);
-                    new_epoch |= (written[o.value] == epoch && !is_part) ||
+                    const bool is_disjoint = o.use == ops::Use::write &&
+                                             write_disjoint(plan.launches[writer[o.value]], plan.launches[k]);
+                    new_epoch |= (written[o.value] == epoch && !is_disjoint) ||
                                  (o.use != ops::Use::read && read[o.value] == epoch);
                 }
         if (new_epoch) {

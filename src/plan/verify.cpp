@@ -95,7 +95,7 @@ private:
                 if (x.absent || y.absent || (x.use == ops::Use::read && y.use == ops::Use::read)) continue;
                 if (!overlap(ranges_[x.value], ranges_[y.value])) continue;
                 if (x.value == y.value && x.use == y.use && x.use == ops::Use::write &&
-                    write_parts(plan_.launches[a], plan_.launches[b]))
+                    write_disjoint(plan_.launches[a], plan_.launches[b]))
                     continue;
                 add("launches ", a, " (", plan_.launches[a].label, ") and ", b, " (", plan_.launches[b].label,
                     ") of epoch ", plan_.launches[a].epoch, " touch the same bytes of v", x.value, " and v",

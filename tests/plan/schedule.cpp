@@ -46,7 +46,7 @@ TEST(Schedule, PartsOfAValueShareAnEpoch)
     const auto x = p.external(), a = p.temporary();
     for (const std::uint32_t node : {1, 1, 1, 2}) {
         PlanLaunch& l = p.plan.launches[p.launch({x}, {a})];
-        l.parts = true;
+        l.disjoint = true;
         l.node = node;
     }
     p.launch({a}, {p.output()});
