@@ -183,9 +183,10 @@ void main()
 
 #ifdef CHAIN // without unrolled loops, as spirv-opt's copies of the chain's steps would lose NoContraction
     if (whole) {
-        EACH_4(FINISH_ROW)
 #ifdef LARGE
-        FINISH_ROW(4) FINISH_ROW(5) FINISH_ROW(6) FINISH_ROW(7)
+        EACH_8(FINISH_ROW)
+#else
+        EACH_4(FINISH_ROW)
 #endif
         return;
     }

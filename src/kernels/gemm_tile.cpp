@@ -15,6 +15,7 @@ namespace {
 
 using ops::GemmProblem;
 using ops::View;
+using ops::records::Output;
 
 constexpr std::int64_t side = 64, large_side = 128;
 constexpr std::int64_t wanted_groups = 256;   // at most; occupies a GPU of about 100 compute units
@@ -49,16 +50,16 @@ Loads loads_of(const Matrix& x, bool k_is_row) // k_is_row: of B, whose lines ar
     return same(k_stride, 1) ? along_k : along_lines;
 }
 
-ops::LaunchSpec tiles(const GemmProblem& p, const Parts& parts, const ops::records::Output& partial,
-                      bool large)
+ops::LaunchSpec tiles(const GemmProblem& p, const Parts& parts, const Output& partial, bool large)
 {
     const Matrix a(p.a), b(p.b), c(p.c);
     const std::int64_t tile = large ? large_side : side;
     const bool vectors = c.texel_rows() && c.columns().divisible_by(4);
+    const bool splits = same(min(parts.count - 1, 1), 1); // at all sizes: then only `partial` is written
     const Dim batches = p.c.sizes()[0] * p.c.sizes()[1];
     const ops::records::gemm_tile record{.a = a.view,
                                          .b = b.view,
-                                         .c = p.c,
+                                         .c = splits ? Output(ops::records::Absent{p.c}) : Output(p.c),
                                          .partial = partial,
                                          .sizes = gemm_sizes(p, a, b),
                                          .parts = parts.count,
@@ -68,7 +69,7 @@ ops::LaunchSpec tiles(const GemmProblem& p, const Parts& parts, const ops::recor
          .constants = {loads_of(a, false), loads_of(b, true), vectors ? 1u : 0u},
          .groups = parts.count * batches * ceil_div(c.rows(), tile) * ceil_div(c.columns(), tile),
          .flops = 2 * batches * c.rows() * c.columns() * a.columns(),
-         .result_columns = columns_if_whole(p.c)});
+         .result_columns = splits ? Dim(0) : columns_if_whole(p.c)});
 }
 
 } // namespace
@@ -89,7 +90,7 @@ void gemm_tile(ops::Lowering& l, const GemmProblem& p)
     const Dim is_split = min(parts.count - 1, 1);
     const bool never = same(is_split, 0);
     const View sums = never ? p.c : l.temporary(f32, {is_split * parts.count, batches, m, n});
-    const ops::records::Output partial = never ? ops::records::Output(ops::records::Absent{p.c}) : sums;
+    const Output partial = never ? Output(ops::records::Absent{p.c}) : sums;
 
     const Dim large = ops::is_at_least(m, 1024) * ops::is_at_least(n, 1024);
     for (const bool of_large : {true, false}) {
