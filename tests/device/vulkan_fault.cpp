@@ -65,6 +65,25 @@ TEST_P(VulkanFault, OutOfMemoryAtEachCallLeavesTheDeviceUsable)
     }
 }
 
+// The pipelines of a recording are created by several threads.
+TEST_P(VulkanFault, APipelineThatFailsLeavesTheOthers)
+{
+    constexpr std::uint32_t pipelines = 12;
+    for (std::uint32_t n = 1; n <= pipelines; ++n) {
+        SCOPED_TRACE(n);
+        std::vector<LaunchDeclaration> launches;
+        for (std::uint32_t i = 0; i < pipelines; ++i)
+            launches.push_back(affine_launch(i, {n * pipelines + i}));
+        const std::uint64_t before = device_->counters().pipelines;
+        device_->fail_next("record", n, Device::Fault::out_of_memory);
+        expect_error(ErrorKind::out_of_memory, [&] { (void)device_->record(launches, {}); });
+        device_->clear_faults();
+        EXPECT_LT(device_->counters().pipelines, before + pipelines);
+        ASSERT_NO_THROW((void)device_->record(launches, {}));
+        EXPECT_EQ(device_->counters().pipelines, before + pipelines);
+    }
+}
+
 TEST_P(VulkanFault, ASubmissionThatFailedCanBeMadeAgain)
 {
     const auto y = device_->allocate(256);

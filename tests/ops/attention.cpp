@@ -140,6 +140,35 @@ TEST(Attention, TakesMasksOfAllBroadcastShapes)
     }
 }
 
+// Masks whose rows are views: repeated along the keys, from the middle of a matrix, and of other integers; with the
+// gradients, at lengths with weights as matrices and without.
+TEST(Attention, TakesMasksThatAreViews)
+{
+    for (const std::int64_t keys : {6, 130, 512, 515}) {
+        const Tensor wide = drawn({2, 2, 3, keys + 5}, 3);
+        for (const Tensor& mask :
+             {wide.narrow(3, 0, 1), wide.narrow(3, 3, keys), cast(wide.narrow(3, 1, keys) > 0, i64)}) {
+            const Tensor q = drawn({2, 2, 3, 4}, 1).requires_grad_(),
+                         k = drawn({2, 2, keys, 4}, 2).requires_grad_();
+            const Tensor dy = drawn({2, 2, 3, 4}, 5),
+                         none = full({}, -std::numeric_limits<double>::infinity());
+            const Tensor y = scaled_dot_product_attention(q, k, k, {.attn_mask = mask, .scale = 0.5});
+            sum(y * dy).backward();
+            const Floats dq = q.grad().to_vector<float>(), dk = k.grad().to_vector<float>();
+
+            const Tensor p = q.detach().requires_grad_(), m = k.detach().requires_grad_();
+            const Tensor scores = matmul(p, m.mT()) * 0.5;
+            const Tensor masked = mask.dtype() == i64 ? where(mask != 0, scores, none) : scores + mask;
+            const Tensor by_hand = matmul(softmax(masked, -1), m);
+            sum(by_hand * dy).backward();
+            const std::string what = "keys " + std::to_string(keys) + ", " + name_of(mask.dtype());
+            expect_near(what.c_str(), y, by_hand.to_vector<float>());
+            expect_near(what.c_str(), p.grad(), dq);
+            expect_near(what.c_str(), m.grad(), dk);
+        }
+    }
+}
+
 // The numbers of what is dropped are 32 bits for four weights.
 TEST(Attention, RefusesDropoutOfMoreWeightsThanHaveNumbers)
 {
