@@ -256,7 +256,7 @@ Loads load_round(uint first, uint a_rows[A_LOADS], ivec4 my_column, uvec2 a, uve
         loads.b[i] = ReadFloats(image).v[inside ? uint(at.x) : 0u];
         loads.inside[i] = inside;
     }
-    // Last, so that no load from shared memory follows: NVIDIA's six scoreboards are then in use, and it would wait.
+    // A comes last: NVK gives each load one of six scoreboards, and a load from shared memory after them would wait for one.
     const uint at = step_a[first + a_step()];
     loads.exists = at != NOWHERE;
     if (A_VECTORS != 0u) {

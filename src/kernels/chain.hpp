@@ -17,7 +17,7 @@ struct Chain {
         DType dtype = DType::f32;
         std::optional<ops::Scalar> number{}; // a constant of the host: uses no memory
         std::uint32_t operand = 0;           // index in the launch's operands, if it uses memory
-        bool product = false; // the result of the product that the chain is fused into: in a register
+        bool product = false; // the result of the product that the chain is fused into; it has no operand
         DimVector strides{};  // in elements, by dimension of `sizes`; 0 where broadcast
     };
     struct Source {

@@ -279,8 +279,8 @@ private:
             !same(elementwise.condition, 1) || elementwise.chain->steps.size() > max_finishing_steps ||
             is_read_elsewhere(x.value, j))
             return false;
-        std::vector<std::pair<std::size_t, PlanLaunch>>
-            finished; // a product has several launches, for different sizes
+        // A product has several launches, for different sizes.
+        std::vector<std::pair<std::size_t, PlanLaunch>> finished;
         for (std::size_t i = 0; i < j; ++i) {
             const PlanLaunch& l = plan_.launches[i];
             if (dead_[i]) continue;
@@ -312,8 +312,7 @@ private:
         }
         PlanLaunch l = product;
         Chain c = *elementwise.chain;
-        std::vector<std::uint32_t> moved(
-            inputs); // by operand of the elementwise launch: that of the product's
+        std::vector<std::uint32_t> moved(inputs); // by operand of the elementwise launch: of the new one
         for (std::size_t k = 0; k < inputs; ++k) {
             if (elementwise.operands[k].value == value) continue;
             moved[k] = static_cast<std::uint32_t>(l.operands.size());
@@ -330,7 +329,7 @@ private:
                       [&](const PlanOperand& o) { return o.value == value && writes(o); }) = *results;
         l.operands.insert(l.operands.end(), results + 1, elementwise.operands.end());
         l.in_place =
-            elementwise.in_place; // of the chain's operands, as no result is an operand of the product
+            elementwise.in_place; // no result is an operand of the product, so its loads do not count
         l.label += " + " + elementwise.label;
         l.chain = std::make_shared<const Chain>(std::move(c));
         return l;

@@ -36,8 +36,8 @@ private:
     void destroy() noexcept;
     void make_missing(std::span<const LaunchDeclaration>);
     void require_windows(const Entry&, const Kernel&) const;
-    static VkPipeline find(const Entry&,
-                           const std::vector<std::uint32_t>& constants); // null if there is none
+    // Returns the entry's pipeline with these constants; null if there is none.
+    static VkPipeline find(const Entry&, const std::vector<std::uint32_t>& constants);
     Entry& entry(const Kernel&);
     VkShaderModule make_module(const std::string& name, std::span<const std::uint32_t> words);
     VkPipeline make_pipeline(VkShaderModule, const Kernel&);
