@@ -12,7 +12,7 @@
 #include "common/abi.glsl"
 #include "common/vocabulary.glsl"
 #include "common/philox.glsl"
-#include "common/attention.glsl"
+#include "common/attention_lane.glsl"
 
 RECORD(attention)
 INPUT(q) INPUT(k) INPUT(v) INPUT(mask) OUTPUT(y) OUTPUT(lse)

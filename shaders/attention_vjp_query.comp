@@ -12,7 +12,7 @@
 #include "common/abi.glsl"
 #include "common/vocabulary.glsl"
 #include "common/philox.glsl"
-#include "common/attention.glsl"
+#include "common/attention_lane.glsl"
 
 RECORD(attention_vjp_query)
 INPUT(q) INPUT(k) INPUT(v) INPUT(mask) INPUT(dy) INPUT(y) INPUT(lse) OUTPUT(share) OUTPUT(dq)

@@ -1,5 +1,5 @@
-// Attention as one op. For few keys the weights are matrices in memory, which the gradient recomputes. Otherwise they
-// are never stored: the forward pass uses a running maximum (online softmax), and the gradient recomputes the weights
+// Attention as one op. For few keys or queries the weights may be matrices in memory, which the gradient recomputes.
+// Otherwise they are never stored: the forward pass uses a running maximum (online softmax), and the gradient recomputes the weights
 // from the logarithm of each row's sum of exponentials.
 #include "ops/attention.hpp"
 
@@ -27,14 +27,6 @@
 namespace reprise {
 namespace ops {
 
-Dim by_matrices(const AttentionSizes& s, const Attributes& a)
-{
-    constexpr std::int64_t max_keys = 512;
-    const Dim ungrouped = 1 - min(1, s.heads - s.key_heads); // heads is a multiple of key_heads
-    if (a.integer("wide") || s.keys.at_most(max_keys)) return ungrouped;
-    return ungrouped * (1 - min(1, floor_div(s.keys, max_keys + 1)));
-}
-
 namespace {
 
 constexpr const char* op_name = "scaled_dot_product_attention";
@@ -42,16 +34,15 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 
 Tensor heads_first(const Tensor& t) { return transpose(t, 1, 2); }
 
-// -- attention: q, k, v [, mask [B, H, T, S]] -> out [B, T, H, F], and the logarithm of each row's sum of exponentials,
-// which the gradient in one pass reads: [B, H, T], or [B, H, 0] where the weights are matrices --
-TensorTypes infer(const Op& op, const InputTypes& in, const Attributes& a)
+// -- attention: q, k, v [, mask [B, H, T, S]] -> out [B, T, H, F], and the logarithm of each row's sum of exponentials
+// [B, H, T], which stays unwritten where the weights are matrices, and the gradient then does not read it --
+TensorTypes infer(const Op& op, const InputTypes& in, const Attributes&)
 {
     require_floating(op.name, in[0].dtype);
     const AttentionSizes s(in[0].shape, in[1].shape, in[2].shape);
-    const Dim rows = s.queries - s.queries * by_matrices(s, a);
     const DType dtype = in[0].dtype;
     return {{dtype, {s.batch, s.queries, s.heads, s.value_features}},
-            {accumulated(dtype), {s.batch, s.heads, rows}}};
+            {accumulated(dtype), {s.batch, s.heads, s.queries}}};
 }
 
 // -- attention_vjp: dy [B, T, H, F], q, k, v, the outputs [, mask] -> dq [B, T, H, E], dk [B, S, G, E],
@@ -369,8 +360,7 @@ Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, cons
     const ops::Call c = ops::prepared(query, key, value, options);
     std::vector<Tensor> in = {c.q, c.k, c.v};
     if (c.mask.defined()) in.push_back(c.mask);
-    const bool composed =
-        c.softcap > 0 || (c.is_wide() && (c.mask.defined() || !same(c.q.size(1), c.k.size(1))));
+    const bool composed = c.softcap > 0 || (c.is_wide() && !same(c.q.size(1), c.k.size(1)));
     const Tensor out = composed ? ops::Composed(c.attributes, c.q, c.k, c.v, c.mask, c.softcap).out()
                                 : graph::apply(ops::attention_op, in, c.attributes)[0];
     return c.in_full(transpose(out, 1, 2), value.size(-1));

@@ -14,10 +14,6 @@ struct AttentionSizes {
     {}
 };
 
-// Returns 1 where the weights are computed as matrices in memory, which is faster for few keys, and 0 where one pass
-// computes the result without storing them. It is a pure function of the sizes and the attributes.
-Dim by_matrices(const AttentionSizes&, const graph::Attributes&);
-
 // Returns the number of columns of the weight matrices. Dropout numbers the weights by it, too.
 inline Dim attention_pitch(const Dim& keys) { return round_up(keys, 4); }
 

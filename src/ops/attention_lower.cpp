@@ -1,11 +1,10 @@
-// The launches of attention: matrix products for few keys, else one pass over all keys (or queries).
+// The launches of attention: the choice of its way, and the way by matrix products.
 #include <utility>
 
-#include "ops/attention.hpp"
+#include "ops/attention_launch.hpp"
 #include "ops/dropout.hpp"
 #include "ops/launch_where.hpp"
 #include "ops/matmul.hpp"
-#include "ops/random.hpp"
 #include "ops/records.hpp"
 #include "ops/reduce.hpp"
 #include "ops/registry.hpp"
@@ -16,27 +15,10 @@ namespace reprise::ops {
 
 namespace {
 
-View swapped(View v, std::size_t a, std::size_t b)
-{
-    std::swap(v.layout.sizes[a], v.layout.sizes[b]);
-    std::swap(v.layout.strides[a], v.layout.strides[b]);
-    return v;
-}
-View heads_first(const View& v) { return swapped(v, 1, 2); } // [B, T, H, E] as [B, H, T, E]
 View transposed(const View& v) { return swapped(v, 2, 3); }
 View first_columns(View v, const Dim& count)
 {
     v.layout.sizes.back() = count;
-    return v;
-}
-
-// Returns a copy whose rows are padded with zeros to `columns`.
-View padded(Lowering& l, View v, const Dim& columns)
-{
-    const View filled = l.packed(v, v.sizes()[2], columns);
-    v.value = filled.value;
-    v.layout = {{v.sizes()[0], v.sizes()[1], v.sizes()[2], columns}, {}, filled.layout.offset};
-    v.layout.strides = shape::contiguous_strides(v.layout.sizes);
     return v;
 }
 
@@ -70,24 +52,6 @@ View mask_in_texels(Lowering& l, const View& mask)
     const Dim &keys = mask.sizes()[3], pitch = attention_pitch(keys);
     return first_columns(copied_once(mask, 3, [&](const View& once) { return padded(l, once, pitch); }),
                          keys);
-}
-
-// The mask of a problem, which may be absent.
-struct Mask {
-    LaunchOperand operand{View(), Use::read, true};
-    DimVector strides{0, 0, 0, 0};
-    std::uint32_t kind = 0; // the constant MASK of the kernels: 1: truth, 2: numbers
-    bool texels = true;     // whether its rows are whole texels
-
-    Mask() = default;
-    explicit Mask(const View& v, bool in_texels = false)
-        : operand(v, Use::read), strides(v.layout.strides.begin(), v.layout.strides.end()),
-          kind(is_floating(v.dtype) ? 2 : 1), texels(in_texels)
-    {}
-};
-Mask mask_of(Lowering& l, const Attributes& a, std::size_t input)
-{
-    return a.integer("masked") != 0 ? Mask(l.input(input)) : Mask();
 }
 
 DimVector divided(DimVector strides, std::int64_t unit)
@@ -214,181 +178,25 @@ void gradient_by_matrices(Lowering& l, const Attributes& a, const AttentionSizes
                   heads_first(l.output(2)));
 }
 
-// -- in one pass --
-
-// Returns v if its rows are whole texels, else a copy with rows padded with zeros.
-View in_texels(Lowering& l, const View& v)
+// Returns 1 where the weights are computed as matrices in memory, and 0 where one pass computes the result without storing
+// them.  It is a pure function of the sizes, the attributes and the kind of device.  Matrices are faster on CPUs for few
+// keys, and on GPUs for few queries, which would leave most of a tile's lanes idle.
+Dim by_matrices(const Lowering& l, const AttentionSizes& s, const Attributes& a)
 {
-    return has_texel_rows(v.layout) ? v : padded(l, v, round_up(v.sizes()[3], 4));
-}
-
-// Strides in units of `unit` elements.
-records::Strides strides(const View& v, std::int64_t unit = 1)
-{
-    const auto& s = v.layout.strides;
-    return {.batch = floor_div(s[0], unit),
-            .head = floor_div(s[1], unit),
-            .row = floor_div(s[2], unit),
-            .column = floor_div(s[3], unit)};
-}
-records::RowStrides row_strides(const View& v, std::int64_t unit = 1)
-{
-    const auto& s = v.layout.strides;
-    return {.batch = floor_div(s[0], unit), .head = floor_div(s[1], unit), .row = floor_div(s[2], unit)};
-}
-
-records::AttentionSizes sizes_of(const AttentionSizes& s, const Dim& all_heads)
-{
-    return {.queries = s.queries,
-            .keys = s.keys,
-            .heads = s.heads,
-            .key_heads = s.key_heads,
-            .features = s.features,
-            .value_features = s.value_features,
-            .all_heads = all_heads};
-}
-
-// The arguments that all three kernels share.
-struct Pass {
-    LaunchOperand mask;
-    records::Strides mask_strides;
-    records::RandomState random{0, 0, 0, 0};
-    std::vector<std::uint32_t> constants;
-
-    Pass(Lowering& l, const Attributes& a, const AttentionSizes& s, std::size_t mask_input)
-        : Pass(a, s, mask_of(l, a, mask_input))
-    {}
-
-private:
-    Pass(const Attributes& a, const AttentionSizes& s, const Mask& m)
-        : mask(m.operand), mask_strides{.batch = m.strides[0],
-                                        .head = m.strides[1],
-                                        .row = m.strides[2],
-                                        .column = m.strides[3]}
-    {
-        const auto fours = [](const Dim& d) { return static_cast<std::uint32_t>(ceil_div(d, 4).value()); };
-        const bool drops = a.number("p") != 0;
-        if (drops) random = random_state(a);
-        constants = {fours(s.features), fours(s.value_features),
-                     static_cast<std::uint32_t>(a.integer("causal")), m.kind, drops ? 1u : 0u};
-    }
-};
-
-void forward_in_one_pass(Lowering& l, const Attributes& a, const AttentionSizes& s)
-{
-    const View q = l.input(0), k = in_texels(l, l.input(1)), v = in_texels(l, l.input(2));
-    const Pass pass(l, a, s, 3);
-    const Dim all_heads = s.batch * s.heads;
-    const records::attention record{.q = q,
-                                    .k = k,
-                                    .v = v,
-                                    .mask = pass.mask,
-                                    .y = l.output(0),
-                                    .lse = l.output(1),
-                                    .scale = a.number("scale"),
-                                    .kept_scale = dropout_scale(a),
-                                    .sizes = sizes_of(s, all_heads),
-                                    .mask_strides = pass.mask_strides,
-                                    .threshold = dropout_threshold(a),
-                                    .random = pass.random,
-                                    .q_strides = strides(q),
-                                    .k_strides = row_strides(k, 4),
-                                    .v_strides = row_strides(v, 4),
-                                    .y_strides = row_strides(heads_first(l.output(0)))};
-    launch_with_texels(
-        l, 1,
-        record.launch({.constants = pass.constants,
-                       .groups = all_heads * ceil_div(s.queries, 64),
-                       .words = true,
-                       .flops = all_heads * s.queries * s.keys * (s.features + s.value_features) * 2}));
-}
-
-void gradient_by_query(Lowering& l, const Attributes& a, const AttentionSizes& s, const View& dy,
-                       const View& y, const View& lse, const View& share)
-{
-    const View q = l.input(1), k = in_texels(l, l.input(2)), v = in_texels(l, l.input(3));
-    const Pass pass(l, a, s, 6);
-    const Dim all_heads = s.batch * s.heads;
-    const records::attention_vjp_query record{.q = q,
-                                              .k = k,
-                                              .v = v,
-                                              .mask = pass.mask,
-                                              .dy = dy,
-                                              .y = y,
-                                              .lse = lse,
-                                              .share = share,
-                                              .dq = l.output(0),
-                                              .scale = a.number("scale"),
-                                              .kept_scale = dropout_scale(a),
-                                              .sizes = sizes_of(s, all_heads),
-                                              .mask_strides = pass.mask_strides,
-                                              .threshold = dropout_threshold(a),
-                                              .random = pass.random,
-                                              .q_strides = strides(q),
-                                              .dy_strides = strides(dy),
-                                              .k_strides = row_strides(k, 4),
-                                              .v_strides = row_strides(v, 4),
-                                              .y_strides = row_strides(heads_first(y)),
-                                              .dq_strides = row_strides(heads_first(l.output(0)))};
-    launch_with_texels(
-        l, 1,
-        record.launch({.constants = pass.constants,
-                       .groups = all_heads * ceil_div(s.queries, 64),
-                       .words = true,
-                       .flops = all_heads * s.queries * s.keys * 2 * (s.features * 2 + s.value_features)}));
-}
-
-void gradient_by_key(Lowering& l, const Attributes& a, const AttentionSizes& s, const View& dy_rows,
-                     const View& lse, const View& share)
-{
-    const View q = in_texels(l, l.input(1)), dy = in_texels(l, dy_rows), k = l.input(2), v = l.input(3);
-    const Pass pass(l, a, s, 6);
-    const Dim all_heads = s.batch * s.key_heads;
-    const records::attention_vjp_key record{.q = q,
-                                            .k = k,
-                                            .v = v,
-                                            .mask = pass.mask,
-                                            .dy = dy,
-                                            .lse = lse,
-                                            .share = share,
-                                            .dk = l.output(1),
-                                            .dv = l.output(2),
-                                            .scale = a.number("scale"),
-                                            .kept_scale = dropout_scale(a),
-                                            .sizes = sizes_of(s, all_heads),
-                                            .mask_strides = pass.mask_strides,
-                                            .threshold = dropout_threshold(a),
-                                            .random = pass.random,
-                                            .q_strides = row_strides(q, 4),
-                                            .dy_strides = row_strides(dy, 4),
-                                            .k_strides = strides(k),
-                                            .v_strides = strides(v),
-                                            .dk_strides = row_strides(heads_first(l.output(1))),
-                                            .dv_strides = row_strides(heads_first(l.output(2)))};
-    launch_with_texels(l, 1,
-                       record.launch({.constants = pass.constants,
-                                      .groups = all_heads * ceil_div(s.keys, 64),
-                                      .words = true,
-                                      .flops = s.batch * s.heads * s.queries * s.keys * 2 *
-                                               (s.features + s.value_features) * 2}));
-}
-
-void gradient_in_one_pass(Lowering& l, const Attributes& a, const AttentionSizes& s)
-{
-    const View dy = heads_first(l.input(0)), y = l.contiguous(l.input(4)), lse = l.contiguous(l.input(5));
-    const View share = l.temporary(f32, {s.batch, s.heads, s.queries});
-    gradient_by_query(l, a, s, dy, y, lse, share);
-    gradient_by_key(l, a, s, dy, lse, share);
+    constexpr std::int64_t max_keys = 512, min_queries_of_tiles = 16;
+    const Dim ungrouped = 1 - min(1, s.heads - s.key_heads); // heads is a multiple of key_heads
+    if (fits_tiles(l, s)) return ungrouped * (1 - is_at_least(s.queries, min_queries_of_tiles));
+    return a.integer("wide") ? ungrouped : ungrouped * (1 - is_at_least(s.keys, max_keys + 1));
 }
 
 // Emits the launches that serve these sizes, or both kinds, each with a condition, if the sizes are symbols.
-template <class Matrices, class Pass>
-void choose(Lowering& l, const Node& n, const AttentionSizes& s, const Matrices& matrices, const Pass& pass)
+using Way = void (*)(Lowering&, const Attributes&, const AttentionSizes&);
+void choose(Lowering& l, const Node& n, const AttentionSizes& s, Way matrices, Way lanes, Way tiles)
 {
     require_floating_kernel("scaled_dot_product_attention", n.outputs[0].dtype);
-    const Dim by = by_matrices(s, n.attributes);
+    const Dim by = by_matrices(l, s, n.attributes);
     if (!same(by, 0)) l.when(by, [&] { matrices(l, n.attributes, s); });
-    if (!same(by, 1)) l.when(1 - by, [&] { pass(l, n.attributes, s); });
+    if (!same(by, 1)) l.when(1 - by, [&] { (fits_tiles(l, s) ? tiles : lanes)(l, n.attributes, s); });
 }
 
 } // namespace
@@ -396,13 +204,13 @@ void choose(Lowering& l, const Node& n, const AttentionSizes& s, const Matrices&
 void lower_attention(Lowering& l, const Node& n)
 {
     const AttentionSizes s(l.input(0).sizes(), l.input(1).sizes(), l.input(2).sizes());
-    choose(l, n, s, forward_by_matrices, forward_in_one_pass);
+    choose(l, n, s, forward_by_matrices, forward_by_lanes, forward_by_tiles);
 }
 
 void lower_attention_vjp(Lowering& l, const Node& n)
 {
     const AttentionSizes s(l.input(1).sizes(), l.input(2).sizes(), l.input(3).sizes());
-    choose(l, n, s, gradient_by_matrices, gradient_in_one_pass);
+    choose(l, n, s, gradient_by_matrices, gradient_by_lanes, gradient_by_tiles);
 }
 
 } // namespace reprise::ops

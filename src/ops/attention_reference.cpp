@@ -88,8 +88,7 @@ void reference_attention(const ReferenceArguments& a)
         for (std::int64_t h = 0; h < heads; ++h)
             for (std::int64_t t = 0; t < queries; ++t) {
                 const std::int64_t row = (b * heads + h) * queries + t;
-                const double sum = attention.row(b, h, t);
-                if (lse.count() > 0) lse.put(row, sum);
+                lse.put(row, attention.row(b, h, t));
                 for (std::int64_t e = 0; e < columns; ++e) {
                     double total = 0;
                     for (std::int64_t s = 0; s < keys; ++s) {

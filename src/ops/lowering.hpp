@@ -156,8 +156,11 @@ public:
     virtual bool texels() const = 0; // whether texel variants are worth recording
     // Whether launches, even those without groups, are cheap compared with their work: on CPUs.
     virtual bool launches_are_cheap() const = 0;
-    // Whether the invocations of a workgroup compute a row or a sum together: on GPUs with Vulkan.
-    virtual bool groups_share_rows() const = 0;
+    // Bytes of shared memory that the kernels of GPUs with Vulkan may use, for a workgroup of 256 invocations; 0 on other
+    // devices, where such kernels are not chosen.
+    virtual std::uint32_t group_memory() const = 0;
+    // Whether the invocations of a workgroup compute a row or a sum together.
+    bool groups_share_rows() const { return group_memory() > 0; }
 };
 
 // Appends a 64-bit number as two ints of a launch with `words`: first the low half, then the high one.

@@ -162,7 +162,10 @@ public:
     }
     bool texels() const override { return caps_.prefer_texels; }
     bool launches_are_cheap() const override { return !caps_.gpu_kernels(); }
-    bool groups_share_rows() const override { return caps_.gpu_kernels() && !caps_.is_cuda(); }
+    std::uint32_t group_memory() const override
+    {
+        return caps_.gpu_kernels() && !caps_.is_cuda() ? caps_.shared_bytes : 0;
+    }
 
 private:
     std::uint32_t add_value(DType dtype, Dim elements, std::string name)
