@@ -151,6 +151,21 @@ void add_reductions(std::vector<Workload>& list)
                                     [](const auto& in) { return rp::max_pool2d(in[0], 2); }));
 }
 
+// Causal self-attention [2, 8, 1024, features] with its gradients: 7 products, of half of the weights.
+void add_attention(std::vector<Workload>& list)
+{
+    for (const std::int64_t features : {64, 128}) {
+        const rp::Shape shape{2, 8, 1024, features};
+        const double elements = 2.0 * 8 * 1024 * static_cast<double>(features);
+        list.push_back(forward_backward("attention_fb_2x8x1024x" + std::to_string(features), 8 * 4 * elements,
+                                        {shape, shape, shape}, [](const auto& in) {
+                                            return rp::scaled_dot_product_attention(in[0], in[1], in[2],
+                                                                                    {.is_causal = true});
+                                        }));
+        list.back().flops = 7 * 1024 * elements;
+    }
+}
+
 } // namespace
 
 std::vector<Workload> op_workloads()
@@ -168,6 +183,7 @@ std::vector<Workload> op_workloads()
     add_convolutions(list);
     add_elementwise(list);
     add_reductions(list);
+    add_attention(list);
     return list;
 }
 

@@ -93,13 +93,14 @@ void main()
     const Rows y = rows_of(record.y, row_at(b, h, 0u, y_stride), y_stride.z, queries, value_features);
     const uint first_row = place.first + own_row(), end = CAUSAL != 0u ? min(keys, place.first + ROWS) : keys;
 
-    const vec4 share = shares_of(dy, y, place.first), lse = load4(lses, first_of_head, first_row, queries);
+    const vec4 share = shares_of(dy, y, place.first);
     CLEAR_RESULTS(result)
     for (uint first = 0u; first < end; first += ROWS) {
         multiply(q, place.first, k, first);
         const uint key = first + other_row();
         const vec4 scores[4] = vec4[4](sum[0][0], sum[1][0], sum[2][0], sum[3][0]);
         multiply(dy, place.first, v, first);
+        const vec4 lse = load4(lses, first_of_head, first_row, queries); // not held, as registers are few
         EACH_ROW(WEIGH_ROW)
         STORE_WEIGHTS(sum)
         ADD_WEIGHTED_ROWS(result, k, first)

@@ -60,6 +60,24 @@ TEST(SpirvCheck, AModuleWithoutTheModeIsAFault)
     EXPECT_THAT(spirv_faults("tanh", with_float_controls(half)), IsEmpty());
 }
 
+// So the bits of the kernels of GPUs are the same for subgroups of any size.
+TEST(SpirvCheck, KernelsWithBarriersUseNoSubgroups)
+{
+    constexpr std::uint32_t OpControlBarrier = 224, first_subgroup_operation = 333, last_subgroup_operation = 366;
+    std::size_t with_barriers = 0;
+    for (const EmbeddedKernel& kernel : embedded_kernels()) {
+        bool barriers = false, subgroups = false;
+        for_each_instruction(unpack(*kernel.code), [&](SpirvWords w) {
+            const std::uint32_t opcode = opcode_of(w);
+            barriers |= opcode == OpControlBarrier;
+            subgroups |= opcode >= first_subgroup_operation && opcode <= last_subgroup_operation;
+        });
+        with_barriers += barriers;
+        EXPECT_FALSE(barriers && subgroups) << kernel.name;
+    }
+    EXPECT_GE(with_barriers, 30u);
+}
+
 TEST(SpirvCheck, FmaIsNotSplit)
 {
     const Words words = words_of("gemm_tile");
