@@ -46,7 +46,7 @@ layout(local_size_x = LANES) in;
 #include "common/product_tile.glsl"
 
 RECORD(conv_tile)
-INPUT(a) INPUT(image) INPUT(bias) OUTPUT(c)
+INPUT(a) INPUT(image) INPUT(bias) OUTPUT(c) CHAIN_OPERANDS
 INT(images) INT(in_channels) INT(out_channels) INT(groups) MEMBER(Windows, windows) INT(parts) INT(part_length)
 INT(x_elements) INT(y_elements) INT(weight_elements)
 END_RECORD
@@ -350,25 +350,34 @@ void prepare_columns(Product p, Tile t)
     }
 }
 
+// Stores an element of C, or four of a row.
+#ifdef CHAIN // kernels/fused_text.cpp: finish() computes a chain of an element of C and stores its results
+#define STORE_ELEMENT(at, result) finish(at, 0u, result);
+#define STORE_VECTOR(at, result) finish4(at, 0u, result);
+#else
+#define STORE_ELEMENT(at, result) Floats(record.c.address).v[at] = result;
+#define STORE_VECTOR(at, result) Vec4s(record.c.address).v[(at) / 4u] = result;
+#endif
+
+// A macro, as spirv-opt's copies of unrolled loops would lose NoContraction.
+#define STORE_ROW(i)                                                                                                    \
+    if (first_row + i < p.rows) {                                                                                       \
+        const uint row = first_row + i, to = t.c + row * p.row_of_c;                                                    \
+        precise vec4 v = sum[i][0];                                                                                     \
+        if (BIAS != 0u) v += ReadFloats(record.bias.address).v[t.group * uint(record.out_channels) + row];              \
+        if (STORE_VECTORS != 0u) {                                                                                      \
+            if (t.column + column < p.columns) { STORE_VECTOR(to + column_c[column], v) }                               \
+        } else {                                                                                                        \
+            if (t.column + column < p.columns) { STORE_ELEMENT(to + column_c[column], v.x) }                            \
+            if (t.column + column + 1u < p.columns) { STORE_ELEMENT(to + column_c[column + 1u], v.y) }                  \
+            if (t.column + column + 2u < p.columns) { STORE_ELEMENT(to + column_c[column + 2u], v.z) }                  \
+            if (t.column + column + 3u < p.columns) { STORE_ELEMENT(to + column_c[column + 3u], v.w) }                  \
+        }                                                                                                               \
+    }
 void store_sums(Product p, Tile t)
 {
-    const uint column = lane_column() * 4u;
-    [[unroll]] for (uint i = 0u; i < PER_LANE; ++i) {
-        const uint row = t.row + lane_row() * 4u + i;
-        if (row >= p.rows) continue;
-        vec4 result = sum[i][0];
-        if (BIAS != 0u) {
-            precise vec4 with_bias = result + ReadFloats(record.bias.address).v[t.group * uint(record.out_channels) + row];
-            result = with_bias;
-        }
-        const uint to = t.c + row * p.row_of_c;
-        if (STORE_VECTORS != 0u) {
-            if (t.column + column < p.columns) Vec4s(record.c.address).v[(to + column_c[column]) / 4u] = result;
-        } else {
-            [[unroll]] for (uint e = 0u; e < 4u; ++e)
-                if (t.column + column + e < p.columns) Floats(record.c.address).v[to + column_c[column + e]] = result[e];
-        }
-    }
+    const uint column = lane_column() * 4u, first_row = t.row + lane_row() * 4u;
+    STORE_ROW(0u) STORE_ROW(1u) STORE_ROW(2u) STORE_ROW(3u)
 }
 
 void main()

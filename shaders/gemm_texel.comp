@@ -8,7 +8,7 @@
 //
 //   strides    between rows of A, B and C as they are stored; the column strides are not read
 //   constants  0: EVEN, promises that K is a multiple of 16, N and C's strides are multiples of 4, C starts on
-//              16 bytes
+//              16 bytes;  1: ONE_CHUNK, promises that K is at most CHUNK
 //   groups     batches * ceil(M / 16) * ceil(N / 32)
 //   A          stored as [M][K];  with A_TRANSPOSED as [K][M]
 //   B          stored as [K][N]
@@ -28,6 +28,7 @@
 #include "common/gemm.glsl"
 layout(local_size_x = 8) in;
 layout(constant_id = 0) const bool EVEN = false;
+layout(constant_id = 1) const bool ONE_CHUNK = false;
 
 RECORD(gemm_texel_nn)
 INPUT(a) INPUT(b) OUTPUT(c)
@@ -65,12 +66,12 @@ const uint STEPS = 16u;               // k per block of loads: a fetch is a call
     MULTIPLY_4(row, step) MULTIPLY_4(row, step + 1) MULTIPLY_4(row, step + 2) MULTIPLY_4(row, step + 3)
 #define FOUR_ROWS(row) FOUR_STEPS(row, 0) FOUR_STEPS(row, 4) FOUR_STEPS(row, 8) FOUR_STEPS(row, 12)
 #define END_CHUNK(row)                                                                             \
-    if (full) {                                                                                    \
+    if (!ONE_CHUNK && full) {                                                                      \
         total[row] += sum[row];                                                                    \
         sum[row] = vec4(0.0);                                                                      \
     }
 #define MULTIPLY_LAST(row) sum[row] += LAST_A_OF(row) * b;
-#define END(row) total[row] += sum[row];
+#define END(row) total[row] = ONE_CHUNK ? sum[row] : total[row] + sum[row];
 
 #ifdef C_TRANSPOSED
 #define C_AT(row, column) ((column) * ldc + (row))

@@ -58,6 +58,9 @@ bool aligned(const View& v, const Dim& row) { return v.layout.offset.divisible_b
 
 Dim elements_of(const View& v) { return v.sizes()[0] * v.sizes()[1] * image_of(v); }
 
+// LaunchSpec::result_columns: a chain sees the result as one row.
+Dim columns_of_result(const View& c) { return same(columns_if_whole(c), 0) ? Dim(0) : elements_of(c); }
+
 ops::records::conv_tile record_of(const ConvProblem& p, const Sizes& s, const View& a, const View& image,
                                   const View& c)
 {
@@ -86,7 +89,8 @@ void emit_y(ops::Lowering& l, const ConvProblem& p, const Sizes& s)
                             .constants = {p.bias ? 1u : 0u, aligned(p.y, image_of(p.y)) ? 1u : 0u,
                                           is_flat(p) ? 1u : 0u, aligned(p.weight, s.ci * s.taps) ? 1u : 0u},
                             .groups = p.groups * tile.count(s.co, s.positions),
-                            .flops = s.flops(p)}));
+                            .flops = s.flops(p),
+                            .result_columns = columns_of_result(p.y)}));
 }
 
 void emit_x(ops::Lowering& l, const ConvProblem& p, const Sizes& s)
@@ -103,7 +107,8 @@ void emit_x(ops::Lowering& l, const ConvProblem& p, const Sizes& s)
                  .launch({.kernel = std::string("conv_tile_x") + tile.suffix,
                           .constants = {0, vectors ? 1u : 0u, is_flat(p) ? 1u : 0u, 0},
                           .groups = p.groups * phases * tile.count(s.ci, largest),
-                          .flops = s.flops(p)}));
+                          .flops = s.flops(p),
+                          .result_columns = columns_of_result(p.x)}));
 }
 
 // There are few tiles but many positions: separate groups sum parts of the positions, and gemm_sum adds the sums in order.

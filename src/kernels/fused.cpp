@@ -41,7 +41,7 @@ void finish_product(const Chain& c, ops::LaunchSpec& product, const device::Capa
 {
     FusedKernel k = fused_product(c, product.operands, product.kernel);
     const Code code = code_of(k.text, caps);
-    product.kernel = code.name;
+    product.kernel += "_" + code.name;
     product.code = code.words;
     product.floats = std::move(k.floats);
 }

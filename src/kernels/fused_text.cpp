@@ -82,7 +82,7 @@ public:
         single_ = true;
         text_ << "#version 460\n#define CHAIN\n";
         write_counts();
-        for (const std::string& d : v.definitions) text_ << "#define " << d << '\n';
+        write_definitions(v);
         if (v.defines("TEXELS")) text_ << "#define SLAB\n";
         write_parts(v.defines("TEXELS") ? "const uint PATH = 1;\n" : "");
         write_functions();
@@ -103,7 +103,7 @@ public:
         for (std::size_t i = 0; i < chain_.inputs.size(); ++i)
             if (as_float_[i]) text_ << "FLOAT(i" << i << ") ";
         text_ << '\n';
-        for (const std::string& d : v.definitions) text_ << "#define " << d << '\n';
+        write_definitions(v);
         write_parts("");
         write_functions();
         write_element();
@@ -148,6 +148,14 @@ private:
     void write_counts()
     {
         text_ << "#define OPERANDS " << operands_.size() << "\n#define FLOATS " << out_.floats.size() << '\n';
+    }
+
+    void write_definitions(const ShaderVariant& v)
+    {
+        for (std::string d : v.definitions) {
+            std::replace(d.begin(), d.end(), '=', ' '); // "ROWS=32u"
+            text_ << "#define " << d << '\n';
+        }
     }
 
     void write_parts(const char* path)

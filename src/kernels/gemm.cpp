@@ -62,6 +62,11 @@ ops::LaunchSpec general(const GemmProblem& p)
     return by_address("gemm_address", p, {8, 32});
 }
 
+constexpr std::int64_t chunk = 512; // of K, as in common/gemm.glsl
+
+// The constant ONE_CHUNK of gemm_texel.
+std::uint32_t has_one_chunk(const GemmProblem& p) { return p.a.sizes()[3].at_most(chunk) ? 1 : 0; }
+
 // Whether the kernel may omit the code for sizes that don't fill whole texels and steps of k.
 bool is_even(const GemmProblem& p)
 {
@@ -81,7 +86,7 @@ void emit_texel(Lowering& l, const GemmProblem& p)
     ops::records::GemmSizes sizes = gemm_sizes(p, a, b);
     if (transposed) sizes.a_row_stride = a.column_pitch();
     ops::LaunchSpec spec = by_tiles(transposed ? "gemm_texel_tn" : "gemm_texel_nn", p, {16, 32});
-    spec.constants = {is_even(p) ? 1u : 0u};
+    spec.constants = {is_even(p) ? 1u : 0u, has_one_chunk(p)};
     spec.texels = true;
     const ops::records::gemm_texel_nn record{.a = a.view, .b = b.view, .c = p.c, .sizes = sizes};
     l.launch(record.launch(std::move(spec)), by_address("gemm_address_shuffle", p, {16, 32}));
@@ -143,7 +148,7 @@ void emit_turned(Lowering& l, const GemmProblem& p)
     sizes.c_row_stride = p.c.layout.strides[2];
     const ops::records::gemm_texel_nn record{.a = a.view, .b = b.view, .c = p.c, .sizes = sizes};
     ops::LaunchSpec spec = by_tiles("gemm_texel_nn_turned", turned, {16, 32});
-    spec.constants = {p.a.sizes()[3].divisible_by(16) ? 1u : 0u};
+    spec.constants = {p.a.sizes()[3].divisible_by(16) ? 1u : 0u, has_one_chunk(p)};
     spec.texels = true;
     l.launch(record.launch(std::move(spec)), by_address("gemm_address_shuffle", p, {16, 32}));
 }
@@ -239,8 +244,6 @@ ops::LaunchSpec pack_spec(const char* kernel, const Matrix& from, const View& to
     if (texels) spec.constants = {aligned ? 1u : 0u};
     return record.launch(std::move(spec));
 }
-
-constexpr std::int64_t chunk = 512; // of K, as in common/gemm.glsl
 
 // Whether to split K: a small product over a long K (weight gradients) has too few tiles to occupy the device.
 bool worth_splitting(const Capabilities& caps, const GemmProblem& p)

@@ -18,7 +18,7 @@ std::span<const ShaderText> shader_texts() noexcept;
 // A kernel that one of these shaders lists.  Throws Error(internal) if none lists it.
 struct ShaderVariant {
     std::string text;
-    std::vector<std::string> definitions; // "ROWS"
+    std::vector<std::string> definitions; // "ROWS", "ROWS=32u"
     bool defines(const char* name) const
     {
         return std::find(definitions.begin(), definitions.end(), name) != definitions.end();

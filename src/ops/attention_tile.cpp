@@ -122,7 +122,9 @@ void launch_key(Lowering& l, const Attributes& a, const AttentionSizes& s, const
 
 bool fits_tiles(const Lowering& l, const AttentionSizes& s)
 {
-    const auto fits = [](const Dim& d) { return d.is_constant() && d.value() >= 1 && d.value() <= max_features; };
+    const auto fits = [](const Dim& d) {
+        return d.is_constant() && d.value() >= 1 && d.value() <= max_features;
+    };
     return l.group_memory() >= shared_bytes && fits(s.features) && fits(s.value_features);
 }
 

@@ -63,7 +63,8 @@ TEST(SpirvCheck, AModuleWithoutTheModeIsAFault)
 // So the bits of the kernels of GPUs are the same for subgroups of any size.
 TEST(SpirvCheck, KernelsWithBarriersUseNoSubgroups)
 {
-    constexpr std::uint32_t OpControlBarrier = 224, first_subgroup_operation = 333, last_subgroup_operation = 366;
+    constexpr std::uint32_t OpControlBarrier = 224, first_subgroup_operation = 333,
+                            last_subgroup_operation = 366;
     std::size_t with_barriers = 0;
     for (const EmbeddedKernel& kernel : embedded_kernels()) {
         bool barriers = false, subgroups = false;

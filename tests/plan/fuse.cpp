@@ -200,6 +200,20 @@ TEST_P(Fuse, AChainOfAProductOnAGpuGoesIntoIt)
     EXPECT_THAT(launches(later, specs), testing::Contains(HasSubstr("gemm")));
 }
 
+TEST_P(Fuse, AChainOfAConvolutionOnAGpuGoesIntoIt)
+{
+    const bool joins = GetParam() == std::string("gpu");
+    const std::vector<Spec> specs = {spec({n, 20, 8, 8}), spec({20, 20, 3, 3}), spec({20}), spec({20, 1, 1})};
+    const auto convolved = [](const Tensors& in) { return conv2d(in[0], in[1], in[2], {.padding = {1, 1}}); };
+    const auto residual = [&](const auto& in) { return Tensors{relu(convolved(in) + in[0])}; };
+    if (joins) EXPECT_THAT(launches(residual, specs), ElementsAre("add+relu"));
+    else EXPECT_THAT(launches(residual, specs), testing::Contains("add+relu"));
+    // A number for each channel.
+    const auto scaled = [&](const auto& in) { return Tensors{convolved(in) * in[3]}; };
+    EXPECT_THAT(launches(scaled, specs), testing::Contains("mul"));
+    EXPECT_GT(launches(scaled, specs).size(), 1u);
+}
+
 TEST_P(Fuse, LongChainsAreCut)
 {
     const auto list = launches(

@@ -180,6 +180,39 @@ TEST(Fused, ChainsInProducts)
         {spec({1, 5}), spec({5, 1}), spec({16, 4160}), spec({4160, 32}), spec({32})}, seed);
 }
 
+// Chains of convolutions and of their gradients by the input: of few and many channels, planes of whole vectors and odd ones,
+// strides, groups, an operand of each channel, a part of the result, and operands of other dtypes.
+TEST(Fused, ChainsInConvolutions)
+{
+    const Dim n = symbol("n");
+    const auto layers = [](ConvOptions<2> options) {
+        return [options](const Tensors& in) {
+            const Tensor x = in[0].detach().requires_grad_();
+            const Tensor hidden = relu(conv2d(x, in[1], in[2], options));
+            const Tensor y = conv2d(hidden, in[1], {}, options);
+            const Tensor out = tanh(y * 0.5 + hidden) + in[3];
+            const Tensor dx = grad(sum(square(out)), x);
+            return Tensors{out, relu(dx) - x, conv2d(in[0], in[1], {}, options).narrow(1, 0, 1) * 2,
+                           where(in[4], conv2d(in[0], in[1]), in[5])};
+        };
+    };
+    std::uint64_t seed = 700;
+    for (const auto& [channels, side] : {std::pair<std::int64_t, std::int64_t>{4, 5}, {20, 8}, {40, 3}}) {
+        const Shape image{n, channels, side, side}, smaller{n, channels, side - 2, side - 2};
+        compare(layers({.padding = {1, 1}}),
+                {spec(image), spec({channels, channels, 3, 3}), spec({channels}), spec({channels, 1, 1}),
+                 spec(smaller, boolean), spec(smaller, f16)},
+                seed += 10);
+    }
+    compare(
+        [](const Tensors& in) {
+            const Tensor x = in[0].detach().requires_grad_();
+            const Tensor y = relu(conv2d(x, in[1], {}, {.stride = {2, 2}, .groups = 2}) + in[2]);
+            return Tensors{y, relu(grad(sum(y * y), x) + in[0])};
+        },
+        {spec({n, 4, 9, 7}), spec({6, 2, 3, 3}), spec({n, 6, 4, 3})}, seed);
+}
+
 // What only seems to be a chain of a product's whole result, and a sum of such a chain.
 TEST(Fused, ChainsOfPartsOfProducts)
 {

@@ -66,12 +66,14 @@ void add_attention_op(Rows& rows)
     // More queries and keys than a tile of GPUs has, and as many features as one, two and four blocks of its results hold.
     attention_op_sample(rows, "tiles", {arg({1, 4, n(), 20}), arg({1, 2, n(), 20}), arg({1, 2, n(), 36})},
                         {.causal = true, .dropout = true}, {16, 64, 130});
-    attention_op_sample(rows, "tiles of two blocks",
-                        {arg({1, 2, n(), 68}), arg({1, 2, 70, 68}), arg({1, 2, 70, 96}), arg({1, 2, n(), 70}, -2, 2)},
-                        {.masked = true}, {16, 65});
-    attention_op_sample(rows, "tiles of four blocks",
-                        {arg({1, 1, n(), 132}), arg({1, 1, 67, 132}), arg({1, 1, 67, 253}), truth({1, 1, n(), 67})},
-                        {.masked = true, .wide = 1}, {16, 66});
+    attention_op_sample(
+        rows, "tiles of two blocks",
+        {arg({1, 2, n(), 68}), arg({1, 2, 70, 68}), arg({1, 2, 70, 96}), arg({1, 2, n(), 70}, -2, 2)},
+        {.masked = true}, {16, 65});
+    attention_op_sample(
+        rows, "tiles of four blocks",
+        {arg({1, 1, n(), 132}), arg({1, 1, 67, 132}), arg({1, 1, 67, 253}), truth({1, 1, n(), 67})},
+        {.masked = true, .wide = 1}, {16, 66});
 
     rows.op("attention_vjp").tolerance = 1e-5;
     attention_vjp_sample(rows, "by matrices", {arg({2, n(), 4, 8}), q, one, one}, {.causal = true},
@@ -90,12 +92,12 @@ void add_attention_op(Rows& rows)
         {arg({1, n(), 4, 36}), arg({1, 4, n(), 20}), arg({1, 2, n(), 20}), arg({1, 2, n(), 36})},
         {.causal = true, .dropout = true}, {16, 64, 130});
     attention_vjp_sample(rows, "tiles of two blocks",
-                         {arg({1, n(), 2, 96}), arg({1, 2, n(), 68}), arg({1, 2, 70, 68}), arg({1, 2, 70, 96}),
-                          arg({1, 2, n(), 70}, -2, 2)},
+                         {arg({1, n(), 2, 96}), arg({1, 2, n(), 68}), arg({1, 2, 70, 68}),
+                          arg({1, 2, 70, 96}), arg({1, 2, n(), 70}, -2, 2)},
                          {.masked = true, .dropout = true}, {16, 65});
     attention_vjp_sample(rows, "tiles of four blocks",
-                         {arg({1, n(), 1, 253}), arg({1, 1, n(), 132}), arg({1, 1, 67, 132}), arg({1, 1, 67, 253}),
-                          truth({1, 1, n(), 67})},
+                         {arg({1, n(), 1, 253}), arg({1, 1, n(), 132}), arg({1, 1, 67, 132}),
+                          arg({1, 1, 67, 253}), truth({1, 1, n(), 67})},
                          {.masked = true, .wide = 1}, {16, 66});
 }
 
