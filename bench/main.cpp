@@ -162,6 +162,7 @@ int main(int argc, char** argv)
     std::vector<bench::Workload> all = bench::op_workloads();
     for (bench::Workload& w : bench::training_workloads()) all.push_back(std::move(w));
     for (bench::Workload& w : bench::gpt_workloads()) all.push_back(std::move(w));
+    for (bench::Workload& w : bench::minilm_workloads()) all.push_back(std::move(w));
     std::vector<bench::Report> reports = bench::call_reports();
     for (bench::Report& r : bench::eager_reports()) reports.push_back(std::move(r));
     for (bench::Report& r : bench::fusion_reports()) reports.push_back(std::move(r));

@@ -54,6 +54,7 @@ std::vector<Workload> op_workloads();
 std::vector<Workload> training_workloads();
 std::vector<OpenStep> open_training_steps();
 std::vector<Workload> gpt_workloads();
+std::vector<Workload> minilm_workloads();
 OpenStep open_gpt_step();
 OpenStep gpt8_step(); // with a symbolic number of rows
 std::vector<Report> call_reports();

@@ -3,8 +3,9 @@
 // variants: attention_tile_vjp_query_128: -DBLOCKS=2 ; attention_tile_vjp_query_256: -DBLOCKS=4
 #version 460
 // The gradient by the query, 64 queries for each group: with p = exp(scale * q k^T + mask - lse), share = sum(dy * y) and
-// dp = dy v^T after dropout, dq = scale * sum of p (dp - share) k.  Writes share, too, for attention_tile_vjp_key: the sum of
-// elements f with f / 4 % 4 = 0, plus 1, plus (2 plus 3), each in order of f / 4, and (0 + 1) + (2 + 3) by f % 4.
+// dp = dy v^T after dropout, dq = scale * sum of p (dp - share) k.  Writes share, too, for attention_tile_vjp_key: the
+// texels f / 4 are summed by f / 4 % 4, in order; of each of these four sums the components are added (0 + 1) + (2 + 3), and
+// the four sums likewise.
 //
 //   lse and share [B, H, T] are contiguous, and so are the columns of dq; strides of q, k, v, dy and y count texels
 //   groups     all_heads * ceil(queries / 64)
@@ -100,7 +101,7 @@ void main()
         const uint key = first + other_row();
         const vec4 scores[4] = vec4[4](sum[0][0], sum[1][0], sum[2][0], sum[3][0]);
         multiply(dy, place.first, v, first);
-        const vec4 lse = load4(lses, first_of_head, first_row, queries); // not held, as registers are few
+        const vec4 lse = load4(lses, first_of_head, first_row, queries); // not before: registers are few
         EACH_ROW(WEIGH_ROW)
         STORE_WEIGHTS(sum)
         ADD_WEIGHTED_ROWS(result, k, first)

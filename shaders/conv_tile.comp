@@ -19,7 +19,7 @@
 // from the taps with phase + padding - tap * dilation = s m, at q + m of y.  Each phase is a separate product, without
 // zeros.
 //
-//   operands   y: weight, x, bias, y;  x: weight, dy, -, dx;  weight: dy, x, -, [parts] sums
+//   operands   with CHAIN also those of the chain;  y: weight, x, bias, y;  x: weight, dy, -, dx;  weight: dy, x, -, [parts] sums
 //   channels   per group
 //   part_length  of `weight`: positions, a multiple of 16
 //   ROWS       of C in a tile: 64, with 64 columns; 32 or 16, with 128 columns, for few channels

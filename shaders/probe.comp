@@ -3,6 +3,7 @@
 //   rounded    x rounded to the nearest integer in the form that some drivers compile wrongly; others give the results of
 //              rp_round().  Compilers see through other ways to write the sign bit.
 //   scaled     tiny * one, for subnormal numbers
+//   residual   fma(factor, factor, -(factor * factor)), which is 0 if fma rounds the product
 //   operands   32 floats each
 // devices: Vulkan
 #version 460
@@ -10,7 +11,7 @@
 #include "common/vocabulary.glsl"
 
 RECORD(probe)
-INPUT(x) INPUT(tiny) OUTPUT(rounded) OUTPUT(scaled)
+INPUT(x) INPUT(tiny) INPUT(factors) OUTPUT(rounded) OUTPUT(scaled) OUTPUT(residual)
 FLOAT(one)
 END_RECORD
 
@@ -26,6 +27,10 @@ void main()
 {
     const uint i = gl_LocalInvocationIndex;
     precise float product = Floats(record.tiny.address).v[i] * record.one;
+    const float factor = Floats(record.factors.address).v[i];
+    precise float square = factor * factor;
+    precise float rest = fma(factor, factor, -square);
     Floats(record.rounded.address).v[i] = nearest(Floats(record.x.address).v[i]);
     Floats(record.scaled.address).v[i] = product;
+    Floats(record.residual.address).v[i] = rest;
 }

@@ -6,7 +6,8 @@
 // Numeric class: a score is a chain of fma over ascending features, from 0; a result is a chain of fma over the rows of the
 // other side in order.  With SPLIT it is the sum of two chains: of the first 32 rows of each tile, and of the last 32.
 //
-// Operands have rows of whole texels, padded with zeros.
+// Operands have rows of whole texels, padded with zeros.  A weight of 0 is multiplied with a row of the other side like any
+// other, so NaN and infinities of rows that a mask hides reach the results of their tile.
 #define PARTS_OF_A 4u
 #define UNROLLED_STEPS 8u
 const uint ROWS = 64u, COLUMNS = 64u, PER_LANE = 4u, STEPS = 16u;

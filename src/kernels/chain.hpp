@@ -82,7 +82,7 @@ void reduce_chain(const Chain&, ops::LaunchSpec& reduction, const device::Capabi
 // integer or 64-bit steps, and each operand is contiguous or a single element.
 bool fits_reduction(const Chain&, std::span<const ops::LaunchOperand>);
 
-// Lets the launch of a product compute the chain of its result's elements before it stores them. The operands of the
+// Lets the launch of a product or a convolution compute the chain of its result's elements before it stores them. The operands of the
 // launch are those of its kernel, with the chain's first result in place of the product's, the chain's inputs, and its
 // other results.
 void finish_product(const Chain&, ops::LaunchSpec& product, const device::Capabilities&);

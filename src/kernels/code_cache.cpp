@@ -120,6 +120,7 @@ Code find_or_compile(const std::string& who, Author author, const std::string& t
                      const device::Capabilities& caps)
 {
     Hash h;
+    h.add(who);
     h.add(text);
     h.add(shader_compiler_hash(caps));
     const bool cuda = caps.is_cuda(); // whose kernel names must be identifiers
@@ -145,9 +146,9 @@ Code find_or_compile(const std::string& who, Author author, const std::string& t
 
 } // namespace
 
-Code code_of(const std::string& text, const device::Capabilities& caps)
+Code code_of(const std::string& text, const device::Capabilities& caps, const std::string& name)
 {
-    return find_or_compile("fused", Author::library, text, caps);
+    return find_or_compile(name, Author::library, text, caps);
 }
 
 Code code_of_user(const std::string& name, const std::string& text, const device::Capabilities& caps)

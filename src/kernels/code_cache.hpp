@@ -15,7 +15,7 @@ struct Code {
     std::string name;
     std::shared_ptr<const SpirV> words;
 };
-Code code_of(const std::string& text, const device::Capabilities&);
+Code code_of(const std::string& text, const device::Capabilities&, const std::string& name = "fused");
 // The same for a text that a user wrote.
 Code code_of_user(const std::string& name, const std::string& text, const device::Capabilities&);
 

@@ -30,7 +30,7 @@ ops::LaunchSpec launch_of_many(const Chain& c, std::span<const LaunchOperand> op
 void reduce_chain(const Chain& c, ops::LaunchSpec& reduction, const device::Capabilities& caps)
 {
     FusedKernel k = fused_reduction(c, reduction.operands, reduction.kernel);
-    const Code code = code_of(k.text, caps);
+    const Code code = code_of(k.text, caps, reduction.kernel + "_fused");
     reduction.kernel = code.name;
     reduction.code = code.words;
     reduction.doubles = false;
@@ -40,8 +40,8 @@ void reduce_chain(const Chain& c, ops::LaunchSpec& reduction, const device::Capa
 void finish_product(const Chain& c, ops::LaunchSpec& product, const device::Capabilities& caps)
 {
     FusedKernel k = fused_product(c, product.operands, product.kernel);
-    const Code code = code_of(k.text, caps);
-    product.kernel += "_" + code.name;
+    const Code code = code_of(k.text, caps, product.kernel + "_fused");
+    product.kernel = code.name;
     product.code = code.words;
     product.floats = std::move(k.floats);
 }

@@ -35,7 +35,7 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 Tensor heads_first(const Tensor& t) { return transpose(t, 1, 2); }
 
 // -- attention: q, k, v [, mask [B, H, T, S]] -> out [B, T, H, F], and the logarithm of each row's sum of exponentials
-// [B, H, T], which stays unwritten where the weights are matrices, and the gradient then does not read it --
+// [B, H, T]: 0 where the weights are matrices, and the gradient then does not read it --
 TensorTypes infer(const Op& op, const InputTypes& in, const Attributes&)
 {
     require_floating(op.name, in[0].dtype);
@@ -243,11 +243,16 @@ void check_dropout(const Shape& batch, const Dim& queries, const Dim& keys)
     });
 }
 
-// Returns whether the kernels can't store rows of `features` elements in registers, as for symbolic sizes and 0.
-bool too_wide(const Dim& features)
+// The attribute "wide": 0 if heads of these numbers of features have kernels everywhere, 1 if GPUs have some, else 2, as for
+// 0 features and for symbolic numbers.
+std::int64_t width_of(const Dim& features, const Dim& value_features)
 {
-    constexpr std::int64_t max_features = 128;
-    return !features.is_constant() || features.value() > max_features || features.value() < 1;
+    std::int64_t largest = 0;
+    for (const Dim& d : {features, value_features}) {
+        if (!d.is_constant() || d.value() < 1) return 2;
+        largest = std::max(largest, d.value());
+    }
+    return largest <= 128 ? 0 : largest <= 256 ? 1 : 2;
 }
 
 } // namespace
@@ -338,7 +343,7 @@ Call prepared(const Tensor& query, const Tensor& key, const Tensor& value, const
         options.scale ? *options.scale
                       : 1 / std::sqrt(static_cast<double>(std::max<std::int64_t>(c.q.size(-1).value(), 1)));
     if (options.dropout_p > 0) check_dropout(batch, queries, keys);
-    const std::int64_t masked = c.mask.defined(), wide = too_wide(c.q.size(-1)) || too_wide(columns);
+    const std::int64_t masked = c.mask.defined(), wide = width_of(c.q.size(-1), columns);
     if (options.dropout_p == 0) {
         c.attributes = {{"p", 0.0}, {"scale", scale}, {"causal", causal}, {"masked", masked}, {"wide", wide}};
         return c;

@@ -49,7 +49,7 @@ private:
 // where they serve these sizes.
 void forward_by_lanes(Lowering&, const graph::Attributes&, const AttentionSizes&);
 void gradient_by_lanes(Lowering&, const graph::Attributes&, const AttentionSizes&);
-bool fits_tiles(const Lowering&, const AttentionSizes&);
+bool fits_tiles(const Lowering&, const graph::Attributes&);
 void forward_by_tiles(Lowering&, const graph::Attributes&, const AttentionSizes&);
 void gradient_by_tiles(Lowering&, const graph::Attributes&, const AttentionSizes&);
 

@@ -3,6 +3,7 @@
 
 #include "ops/attention_launch.hpp"
 #include "ops/dropout.hpp"
+#include "ops/full.hpp"
 #include "ops/launch_where.hpp"
 #include "ops/matmul.hpp"
 #include "ops/records.hpp"
@@ -153,14 +154,15 @@ View weights_of(Lowering& l, const View& q, const View& k, const Mask& mask, con
 Mask mask_of_matrices(Lowering& l, const Attributes& a, std::size_t input)
 {
     if (a.integer("masked") == 0) return {};
-    const bool in_texels = l.texels() || l.groups_share_rows();
-    return Mask(in_texels ? mask_in_texels(l, l.input(input)) : l.input(input), in_texels);
+    const bool vectors = l.texels() || l.groups_share_rows();
+    return Mask(vectors ? mask_in_texels(l, l.input(input)) : l.input(input), vectors);
 }
 
 void forward_by_matrices(Lowering& l, const Attributes& a, const AttentionSizes& s)
 {
     const View weights = weights_of(l, l.input(0), l.input(1), mask_of_matrices(l, a, 3), s, a);
     lower_product(l, first_columns(dropped(l, weights, s, a), s.keys), l.input(2), heads_first(l.output(0)));
+    launch_full(l, l.output(1), 0.0);
 }
 
 void gradient_by_matrices(Lowering& l, const Attributes& a, const AttentionSizes& s)
@@ -179,14 +181,19 @@ void gradient_by_matrices(Lowering& l, const Attributes& a, const AttentionSizes
 }
 
 // Returns 1 where the weights are computed as matrices in memory, and 0 where one pass computes the result without storing
-// them.  It is a pure function of the sizes, the attributes and the kind of device.  Matrices are faster on CPUs for few
-// keys, and on GPUs for few queries, which would leave most of a tile's lanes idle.
+// them: a pure function of the sizes, the attributes and the kind of device. Matrices are faster on CPUs for few keys, and
+// on GPUs for few queries, which would leave most of a tile's lanes idle. Only kernels of one pass need constant numbers of
+// features, but with one of matrices in their place the bits of eager code would depend on the sizes of earlier calls, so
+// symbolic ones throw either way (Dim::value): eager code then plans for constants.
 Dim by_matrices(const Lowering& l, const AttentionSizes& s, const Attributes& a)
 {
     constexpr std::int64_t max_keys = 512, min_queries_of_tiles = 16;
     const Dim ungrouped = 1 - min(1, s.heads - s.key_heads); // heads is a multiple of key_heads
-    if (fits_tiles(l, s)) return ungrouped * (1 - is_at_least(s.queries, min_queries_of_tiles));
-    return a.integer("wide") ? ungrouped : ungrouped * (1 - is_at_least(s.keys, max_keys + 1));
+    if (fits_tiles(l, a)) {
+        static_cast<void>(s.features.value() + s.value_features.value());
+        return ungrouped * (1 - is_at_least(s.queries, min_queries_of_tiles));
+    }
+    return a.integer("wide") != 0 ? ungrouped : ungrouped * (1 - is_at_least(s.keys, max_keys + 1));
 }
 
 // Emits the launches that serve these sizes, or both kinds, each with a condition, if the sizes are symbols.
@@ -196,7 +203,7 @@ void choose(Lowering& l, const Node& n, const AttentionSizes& s, Way matrices, W
     require_floating_kernel("scaled_dot_product_attention", n.outputs[0].dtype);
     const Dim by = by_matrices(l, s, n.attributes);
     if (!same(by, 0)) l.when(by, [&] { matrices(l, n.attributes, s); });
-    if (!same(by, 1)) l.when(1 - by, [&] { (fits_tiles(l, s) ? tiles : lanes)(l, n.attributes, s); });
+    if (!same(by, 1)) l.when(1 - by, [&] { (fits_tiles(l, n.attributes) ? tiles : lanes)(l, n.attributes, s); });
 }
 
 } // namespace

@@ -11,7 +11,6 @@ namespace reprise::ops {
 namespace {
 
 constexpr std::int64_t side = 64; // rows of a tile
-constexpr std::int64_t max_features = 256;
 constexpr std::uint32_t shared_bytes = 26112;
 
 std::int64_t features_of(const AttentionSizes& s)
@@ -120,12 +119,9 @@ void launch_key(Lowering& l, const Attributes& a, const AttentionSizes& s, const
 
 } // namespace
 
-bool fits_tiles(const Lowering& l, const AttentionSizes& s)
+bool fits_tiles(const Lowering& l, const Attributes& a)
 {
-    const auto fits = [](const Dim& d) {
-        return d.is_constant() && d.value() >= 1 && d.value() <= max_features;
-    };
-    return l.group_memory() >= shared_bytes && fits(s.features) && fits(s.value_features);
+    return l.group_memory() >= shared_bytes && a.integer("wide") < 2;
 }
 
 void forward_by_tiles(Lowering& l, const Attributes& a, const AttentionSizes& s)

@@ -101,8 +101,8 @@ struct LaunchSpec {
     bool disjoint = false;
     bool moves = false; // copies elements: its 64-bit form (common/abi.glsl: WIDE) serves f64 and i64
     Dim flops = 0;      // multiplications and additions, if the kernel is compute-bound
-    // Of a product: the columns of its result, which it writes whole and row-major; the fuser may let it compute an
-    // elementwise chain of the result. 0: it can't.
+    // Of a product: the columns of its result, which it writes whole and row-major, of a convolution the elements; the
+    // fuser may let it compute an elementwise chain of the result. 0: it can't.
     Dim result_columns = 0;
     bool texels = false;  // needs its operands in the slab, 16-byte aligned, each within one window
     bool doubles = false; // the floats have 64 bits

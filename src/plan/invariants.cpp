@@ -23,10 +23,10 @@ public:
             written_[v] = plan_.values[v].place == Place::external;
         }
         for (at_ = 0; at_ < plan_.launches.size(); ++at_) check(plan_.launches[at_]);
-        // A result may stay unwritten: attention by matrix products computes no log-sum-exp, and its gradient then does
-        // not read any.
-        for (const ops::View& r : compiled_.results)
+        for (const ops::View& r : compiled_.results) {
             if (!is_value(r.value)) fail("result v", r.value, " is no value");
+            if (!written_[r.value]) fail("result v", r.value, " is never written");
+        }
     }
 
 private:

@@ -46,7 +46,7 @@ struct PlanLaunch : ops::LaunchSpec {
         host{}; // function that a host device runs instead of the kernel
     // The computation of an elementwise launch; until its kernel is chosen, the operands are those of the chain. With
     // `reduces`: the chain that computes the elements to be reduced. With `result_columns`: the chain of the result of a
-    // product (kernels::finish_product).
+    // product or a convolution (kernels::finish_product).
     std::shared_ptr<const kernels::Chain> chain{};
     bool is_elementwise() const { return chain && !reduces && same(result_columns, 0); }
     Dim condition = 1; // 1 or 0: whether the launch runs; multiplies the number of groups

@@ -139,6 +139,7 @@ std::vector<std::string> capability_names(const device::Capabilities& c)
     add(c.int64, "i64 arithmetic");
     add(c.timestamps, "timestamps");
     add(!c.flushes_subnormals, "subnormals");
+    add(c.fuses_fma, "fused fma");
     add(c.is_cuda(), c.product_library.empty() ? "no cuBLASLt" : c.product_library.c_str());
     return out;
 }

@@ -227,4 +227,44 @@ SAMPLED = {
     "cross": lambda a, b, c, d: [torch.linalg.cross(a, b[None]), torch.linalg.cross(c, d, dim=0)],
 }
 
-COMPOSED = {**ELEMENTS, **RUNNING, **PLACES, **SAMPLED}
+def space_to_depth(x):
+    deep = x.reshape(x.shape[0], 2, 2, 3, 2, 2, 2).permute(0, 2, 4, 6, 5, 3, 1)
+    return [deep, deep * deep, deep.sum((1, 3, 5)), deep.amax((1, 3)), deep.softmax(3)]
+
+
+def in_reverse(x, y):
+    back = x.permute(7, 6, 5, 4, 3, 2, 1, 0)
+    return [back + y, torch.cat([back, back], 1), back @ back.transpose(-1, -2)]
+
+
+def of_every_dtype(*all):
+    turned = [t.permute(6, 5, 4, 3, 2, 1, 0) for t in all]
+    return [part for t in turned for part in (t, t.float(), t.narrow(0, 1, 2))]
+
+
+def matrix_norms(x):
+    return [torch.linalg.matrix_norm(x), torch.linalg.matrix_norm(x, 1), torch.linalg.matrix_norm(x, -math.inf, (1, 2), True),
+            torch.linalg.vector_norm(x, 3, 0), torch.linalg.norm(x, math.inf, -1)]
+
+
+def converted_first(x):
+    f = torch.float32
+    return [x.sum(1, True, dtype=f), x.mean(1, dtype=f), x.prod(0, dtype=f), x.softmax(1, dtype=f), x.log_softmax(1, dtype=f),
+            x.cumsum(0, dtype=f), x.cumprod(1, dtype=torch.int16)]
+
+
+NAMED = {
+    "many_dimensions": {
+        "tiles along each of four": lambda x: [x.tile(2, 3, 2, 2), x.repeat(2, 1, 2, 1, 3, 2)],
+        "space to depth": space_to_depth, "eight in reverse beside one that is repeated": in_reverse,
+        "of every dtype": of_every_dtype},
+    "masked_fill_tensor": torch.masked_fill,
+    "unfold_along": {"windows that overlap": lambda x: x.unfold(1, 3, 1), "of unknown size": lambda x: x.unfold(0, 2, 2) * 2},
+    "diagonal_of_zeros": lambda x: [(x * 1).fill_diagonal_(2), (x * 2).fill_diagonal_(3, True)],
+    "integers_with_numbers": lambda x: [x & 5, x | 8, x ^ 3, x << 2, x >> 1, x.div(2, rounding_mode="floor"),
+                                        x.div(2, rounding_mode="trunc")],
+    "linalg_norms": matrix_norms,
+    "converted_first": converted_first,
+}
+
+COMPOSED = {**ELEMENTS, **RUNNING, **PLACES, **SAMPLED, **NAMED}

@@ -526,7 +526,7 @@ OPS = {**ELEMENTWISE, "cast": Casts(), **REDUCTIONS, **ACTIVATIONS, **LOSSES, **
 # Samples that have no counterpart though their rows do.
 WITHOUT = {(row, what): "random numbers of our own" for row, what in (
     ("scaled_dot_product_attention", "dropout"), ("scaled_dot_product_attention", "wide heads and a mask"),
-    ("attention", "many keys, dropout"), ("attention", "numbers"))}
+    ("attention", "many keys, dropout"), ("attention", "numbers"), ("attention", "tiles"))}
 
 PARTS = {
     **{row: "random numbers of our own" for row in (

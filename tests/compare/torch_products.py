@@ -163,7 +163,9 @@ ATTENTION = {
     "matmul_heads": lambda a, b: heads_inside(a @ b),
     "attention": {"by matrices": attention_op(True), "many keys": attention_op(),
                   "causal, many": attention_op(True), "grouped": attention_op(True),
-                  "odd features": attention_op(), "truth": attention_op()},
+                  "odd features": attention_op(), "truth": attention_op(),
+                  "tiles, causal, other lengths": attention_op(True), "tiles of two blocks": attention_op(),
+                  "tiles of four blocks": attention_op()},
     "rotary_embedding": {"halves": rotated, "neighbours": rotated_neighbours},
     "scaled_dot_product_attention": {
         "causal": attention(is_causal=True), "all": attention(scale=0.7),

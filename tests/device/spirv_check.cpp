@@ -60,18 +60,20 @@ TEST(SpirvCheck, AModuleWithoutTheModeIsAFault)
     EXPECT_THAT(spirv_faults("tanh", with_float_controls(half)), IsEmpty());
 }
 
-// So the bits of the kernels of GPUs are the same for subgroups of any size.
+// The bits of kernels with barriers, which GPUs run, thus do not depend on the size of a subgroup.
 TEST(SpirvCheck, KernelsWithBarriersUseNoSubgroups)
 {
-    constexpr std::uint32_t OpControlBarrier = 224, first_subgroup_operation = 333,
-                            last_subgroup_operation = 366;
+    constexpr std::uint32_t OpControlBarrier = 224;
+    constexpr std::uint32_t Groups = 18, GroupNonUniform = 61, GroupNonUniformQuad = 68; // capabilities, all between
+    constexpr std::uint32_t SubgroupBallotKHR = 4423, SubgroupVoteKHR = 4431;
     std::size_t with_barriers = 0;
     for (const EmbeddedKernel& kernel : embedded_kernels()) {
         bool barriers = false, subgroups = false;
         for_each_instruction(unpack(*kernel.code), [&](SpirvWords w) {
-            const std::uint32_t opcode = opcode_of(w);
-            barriers |= opcode == OpControlBarrier;
-            subgroups |= opcode >= first_subgroup_operation && opcode <= last_subgroup_operation;
+            barriers |= opcode_of(w) == OpControlBarrier;
+            subgroups |= opcode_of(w) == OpCapability &&
+                         (w[1] == Groups || w[1] == SubgroupBallotKHR || w[1] == SubgroupVoteKHR ||
+                          (w[1] >= GroupNonUniform && w[1] <= GroupNonUniformQuad));
         });
         with_barriers += barriers;
         EXPECT_FALSE(barriers && subgroups) << kernel.name;

@@ -35,14 +35,17 @@ TEST_P(VulkanWorkaround, FlushesSubnormals)
     }
 }
 
-TEST_P(VulkanWorkaround, AWrongSelectIsFound)
+TEST_P(VulkanWorkaround, AWrongSelectAndAFusedFmaAreFound)
 {
     const PhysicalDevice& physical = context().device.physical();
     const ProbeResults found = probe(*device_, physical);
     EXPECT_THAT(capabilities().warnings, testing::IsSupersetOf(found.warnings)) << "found when it was opened";
     EXPECT_EQ(capabilities().flushes_subnormals, found.flushes_subnormals);
+    EXPECT_EQ(capabilities().fuses_fma, found.fuses_fma);
     device_->register_kernel("probe", code::wrong_select);
-    EXPECT_THAT(probe(*device_, physical).warnings, testing::ElementsAre(testing::HasSubstr("copysign")));
+    const ProbeResults imitated = probe(*device_, physical);
+    EXPECT_THAT(imitated.warnings, testing::ElementsAre(testing::HasSubstr("copysign")));
+    EXPECT_TRUE(imitated.fuses_fma);
 }
 
 // A device that lacks the mode SignedZeroInfNanPreserve gets modules without it.

@@ -208,6 +208,15 @@ TEST_P(Fuse, AChainOfAConvolutionOnAGpuGoesIntoIt)
     const auto residual = [&](const auto& in) { return Tensors{relu(convolved(in) + in[0])}; };
     if (joins) EXPECT_THAT(launches(residual, specs), ElementsAre("add+relu"));
     else EXPECT_THAT(launches(residual, specs), testing::Contains("add+relu"));
+    // Of the gradient by the input, with strides and groups.
+    const auto gradient = [](const auto& in) {
+        const Variable x(in[0]);
+        const Tensor y = conv2d(x, in[1], {}, {.stride = {2, 2}, .groups = 2});
+        return Tensors{relu(grad(y, x, {.cotangents = {in[2]}}) + in[0])};
+    };
+    const std::vector<Spec> strided = {spec({n, 40, 9, 9}), spec({40, 20, 3, 3}), spec({n, 40, 4, 4})};
+    if (joins) EXPECT_THAT(launches(gradient, strided), ElementsAre("add+relu"));
+    else EXPECT_THAT(launches(gradient, strided), testing::Contains("add+relu"));
     // A number for each channel.
     const auto scaled = [&](const auto& in) { return Tensors{convolved(in) * in[3]}; };
     EXPECT_THAT(launches(scaled, specs), testing::Contains("mul"));

@@ -34,9 +34,10 @@ struct AttentionOptions {
 // the heads after a transpose copies nothing.  Errors: shape, dtype; argument for dropout_p outside [0, 1],
 // softcap below 0, and a symbolic E without scale.
 //
-// With more than 512 keys or with grouped heads, no matrix of T x S weights is stored, neither here nor for
-// the gradient, if there are at most 128 features.  Softcap, second gradients and the gradient of
-// an added mask do store such matrices.
+// A matrix of T x S weights is stored, here and for the gradient, of at most 512 keys on CPUs and CUDA, and of fewer
+// than 16 queries on GPUs with Vulkan; of heads with more than 128 features, without grouping on GPUs with Vulkan more
+// than 256; and of a symbolic number of features.  Other calls store none, nor do grouped heads of up to 128 features.
+// Softcap, second gradients and the gradient of an added mask do store such matrices.
 Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value,
                                     const AttentionOptions& = {});
 // The same with PyTorch's arguments in their order.

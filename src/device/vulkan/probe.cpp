@@ -1,6 +1,7 @@
 #include "device/vulkan/probe.hpp"
 #include "device/device.hpp"
 #include "device/vulkan/workarounds.hpp"
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstring>
@@ -11,31 +12,34 @@ namespace {
 
 using Numbers = std::array<float, 32>;
 
+struct Inputs {
+    Numbers x{}, tiny{}, factors{};
+};
 struct Outputs {
-    Numbers rounded, scaled;
+    Numbers rounded{}, scaled{}, residual{};
 };
 
-Outputs outputs_of(Device& device, const Numbers& x, const Numbers& tiny)
+Outputs outputs_of(Device& device, const Inputs& in)
 {
-    const auto memory = device.allocate(4 * sizeof(Numbers));
+    const auto memory = device.allocate(sizeof(Inputs) + sizeof(Outputs));
+    const Address to = memory->address + sizeof(Inputs);
     const auto part = [&](std::size_t i) {
         return Operand{memory->address + i * sizeof(Numbers), sizeof(Numbers)};
     };
-    const std::array operands{part(0), part(1), part(2), part(3)};
-    device.upload(operands[0].address, std::as_bytes(std::span(x)));
-    device.upload(operands[1].address, std::as_bytes(std::span(tiny)));
+    const std::array operands{part(0), part(1), part(2), part(3), part(4), part(5)};
+    device.upload(memory->address, std::as_bytes(std::span(&in, 1)));
     LaunchDeclaration launch;
     launch.kernel.name = "probe";
-    launch.operands = {Access::read, Access::read, Access::write, Access::write};
+    launch.operands = {Access::read,  Access::read,  Access::read,
+                       Access::write, Access::write, Access::write};
     launch.floats = 1;
     const auto recording = device.record({&launch, 1}, {.one_shot = true});
     const double one = 1;
     recording->begin();
     recording->set(0, {.operands = operands, .floats = {&one, 1}, .ints = {}, .groups = 1});
     device.wait(recording->submit());
-    Outputs out{};
-    device.download(operands[2].address, std::as_writable_bytes(std::span(out.rounded)));
-    device.download(operands[3].address, std::as_writable_bytes(std::span(out.scaled)));
+    Outputs out;
+    device.download(to, std::as_writable_bytes(std::span(&out, 1)));
     return out;
 }
 
@@ -50,15 +54,17 @@ ProbeResults probe(Device& device, const PhysicalDevice& physical)
 {
     constexpr Numbers expected{-8,  -8, -8, -7, -6, -6, -6, -5, -4, -4, -4, -3, -2, -2, -2, -1,
                                -0., 0,  0,  1,  2,  2,  2,  3,  4,  4,  4,  5,  6,  6,  6,  7};
-    Numbers x{}, tiny{};
-    for (std::uint32_t i = 0; i < x.size(); ++i) {
-        x[i] = static_cast<float>(i) / 2 - 8.5F;
-        tiny[i] = std::bit_cast<float>(i + 1); // the smallest subnormal numbers
+    Inputs in;
+    for (std::uint32_t i = 0; i < in.x.size(); ++i) {
+        in.x[i] = static_cast<float>(i) / 2 - 8.5F;
+        in.tiny[i] = std::bit_cast<float>(i + 1);                            // the smallest subnormal numbers
+        in.factors[i] = 1 + static_cast<float>(2 * i + 1) / (1 << 13);       // squares have 26 bits behind the point
     }
-    const Outputs out = outputs_of(device, x, tiny);
+    const Outputs out = outputs_of(device, in);
     device.reset_peak();
     ProbeResults results;
-    results.flushes_subnormals = !same_bits(out.scaled, tiny);
+    results.flushes_subnormals = !same_bits(out.scaled, in.tiny);
+    results.fuses_fma = std::none_of(out.residual.begin(), out.residual.end(), [](float r) { return r == 0; });
     if (!same_bits(out.rounded, expected)) {
         results.warnings.push_back(
             std::string("It computes where(c, copysign(y, x), x) and the like wrongly.") +

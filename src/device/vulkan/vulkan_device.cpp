@@ -104,6 +104,7 @@ std::unique_ptr<Recording> VulkanDevice::record(std::span<const LaunchDeclaratio
 void VulkanDevice::measured(const ProbeResults& results)
 {
     capabilities_.flushes_subnormals = results.flushes_subnormals;
+    capabilities_.fuses_fma = results.fuses_fma;
     capabilities_.warnings.insert(capabilities_.warnings.end(), results.warnings.begin(),
                                   results.warnings.end());
 }

@@ -14,7 +14,7 @@ void add_matmul_heads(Rows& rows)
 // Calls the op, or its gradient if dy is given.  Outputs other than the first serve only the gradient.
 struct Kind {
     bool causal = false, masked = false, dropout = false;
-    std::int64_t wide = 0; // 1: by matrix products for any number of keys
+    std::int64_t wide = 0; // 1: by matrix products for any number of keys, except on GPUs
 };
 graph::Attributes attributes_of(const Kind& k)
 {
@@ -68,7 +68,7 @@ void add_attention_op(Rows& rows)
                         {.causal = true, .dropout = true}, {16, 64, 130});
     attention_op_sample(
         rows, "tiles of two blocks",
-        {arg({1, 2, n(), 68}), arg({1, 2, 70, 68}), arg({1, 2, 70, 96}), arg({1, 2, n(), 70}, -2, 2)},
+        {arg({1, 2, n(), 68}), arg({1, 1, 70, 68}), arg({1, 1, 70, 96}), arg({1, 2, n(), 70}, -2, 2)},
         {.masked = true}, {16, 65});
     attention_op_sample(
         rows, "tiles of four blocks",
@@ -91,9 +91,12 @@ void add_attention_op(Rows& rows)
         rows, "tiles",
         {arg({1, n(), 4, 36}), arg({1, 4, n(), 20}), arg({1, 2, n(), 20}), arg({1, 2, n(), 36})},
         {.causal = true, .dropout = true}, {16, 64, 130});
+    attention_vjp_sample(rows, "tiles, causal, other lengths",
+                         {arg({1, 70, 2, 8}), arg({1, 2, 70, 8}), arg({1, 1, n(), 8}), arg({1, 1, n(), 8})},
+                         {.causal = true}, {3, 130});
     attention_vjp_sample(rows, "tiles of two blocks",
-                         {arg({1, n(), 2, 96}), arg({1, 2, n(), 68}), arg({1, 2, 70, 68}),
-                          arg({1, 2, 70, 96}), arg({1, 2, n(), 70}, -2, 2)},
+                         {arg({1, n(), 2, 96}), arg({1, 2, n(), 68}), arg({1, 1, 70, 68}),
+                          arg({1, 1, 70, 96}), arg({1, 2, n(), 70}, -2, 2)},
                          {.masked = true, .dropout = true}, {16, 65});
     attention_vjp_sample(rows, "tiles of four blocks",
                          {arg({1, n(), 1, 253}), arg({1, 1, n(), 132}), arg({1, 1, 67, 132}),

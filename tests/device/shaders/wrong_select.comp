@@ -1,7 +1,8 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
-// Imitates a driver that compiles shaders/probe.comp wrongly: rounded = x & ~round(x), on the bits of 32 floats.
-#define OPERANDS 4 // x, tiny, rounded, scaled
+// Imitates a driver that compiles shaders/probe.comp wrongly: rounded = x & ~round(x), on the bits of 32 floats; its fma
+// rounds once.
+#define OPERANDS 6 // x, tiny, factors, rounded, scaled, residual
 #define FLOATS 1
 #include "common/abi.glsl"
 layout(local_size_x = 32) in;
@@ -10,5 +11,6 @@ void main()
 {
     const uint i = gl_LocalInvocationIndex;
     precise float x = Floats(record.operand[0].address).v[i];
-    Words(record.operand[2].address).v[i] = floatBitsToUint(x) & ~floatBitsToUint(roundEven(x));
+    Floats(record.operand[5].address).v[i] = 1.0;
+    Words(record.operand[3].address).v[i] = floatBitsToUint(x) & ~floatBitsToUint(roundEven(x));
 }
