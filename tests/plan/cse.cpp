@@ -246,7 +246,7 @@ TEST(Cse, UpdatesOfStateAreThoseWithout)
 
 TEST(Cse, ABudgetMakesThemOnceMore)
 {
-    const test::UseDevice use(test::imitation("gpu"));
+    const test::UseDevice use(test::imitation("swiftshader"));
     const std::uint64_t peak = checkpointed().memory({}).peak;
     const Program least = checkpointed(peak - 1);
     EXPECT_LT(least.memory({}).peak, peak);

@@ -213,6 +213,18 @@ TEST(Fused, ChainsInConvolutions)
         {spec({n, 4, 9, 7}), spec({6, 2, 3, 3}), spec({n, 6, 4, 3})}, seed);
 }
 
+// Chains of the sums of parts of a product or a convolution's gradient, on CUDA too.
+TEST(Fused, ChainsInSums)
+{
+    compare(
+        [](const Tensors& in) {
+            const Tensor w = in[1].detach().requires_grad_();
+            const Tensor dw = grad(sum(square(conv2d(in[0], w, {}, {.padding = {1, 1}}))), w);
+            return Tensors{relu(matmul(in[2], in[3]) + in[4]), dw * 0.5 + in[1]};
+        },
+        {spec({8, 4, 16, 16}), spec({4, 4, 3, 3}), spec({16, 4160}), spec({4160, 32}), spec({32})}, 900);
+}
+
 // What only seems to be a chain of a product's whole result, and a sum of such a chain.
 TEST(Fused, ChainsOfPartsOfProducts)
 {
