@@ -50,7 +50,8 @@ Tensor indices(const rp::Shape& shape, std::size_t count, std::uint32_t below)
 {
     std::vector<std::int32_t> v(count);
     for (std::size_t i = 0; i < count; ++i)
-        v[i] = static_cast<std::int32_t>((static_cast<std::uint32_t>(i) + 1) * 2654435761u % 4294967291u % below);
+        v[i] = static_cast<std::int32_t>((static_cast<std::uint32_t>(i) + 1) * 2654435761u % 4294967291u %
+                                         below);
     return rp::from_vector(v, shape);
 }
 

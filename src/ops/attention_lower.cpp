@@ -203,7 +203,8 @@ void choose(Lowering& l, const Node& n, const AttentionSizes& s, Way matrices, W
     require_floating_kernel("scaled_dot_product_attention", n.outputs[0].dtype);
     const Dim by = by_matrices(l, s, n.attributes);
     if (!same(by, 0)) l.when(by, [&] { matrices(l, n.attributes, s); });
-    if (!same(by, 1)) l.when(1 - by, [&] { (fits_tiles(l, n.attributes) ? tiles : lanes)(l, n.attributes, s); });
+    if (!same(by, 1))
+        l.when(1 - by, [&] { (fits_tiles(l, n.attributes) ? tiles : lanes)(l, n.attributes, s); });
 }
 
 } // namespace

@@ -64,7 +64,8 @@ TEST(SpirvCheck, AModuleWithoutTheModeIsAFault)
 TEST(SpirvCheck, KernelsWithBarriersUseNoSubgroups)
 {
     constexpr std::uint32_t OpControlBarrier = 224;
-    constexpr std::uint32_t Groups = 18, GroupNonUniform = 61, GroupNonUniformQuad = 68; // capabilities, all between
+    constexpr std::uint32_t Groups = 18, GroupNonUniform = 61,
+                            GroupNonUniformQuad = 68; // capabilities, all between
     constexpr std::uint32_t SubgroupBallotKHR = 4423, SubgroupVoteKHR = 4431;
     std::size_t with_barriers = 0;
     for (const EmbeddedKernel& kernel : embedded_kernels()) {

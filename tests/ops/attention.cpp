@@ -252,9 +252,7 @@ TEST(Attention, TakesBothWaysInAProgramOfAnyNumberOfQueries)
     };
     const Dim queries = symbol("queries");
     const auto program = record(
-        [&](Tensor q, Tensor k) {
-            return step(q.detach().requires_grad_(), k.detach().requires_grad_());
-        },
+        [&](Tensor q, Tensor k) { return step(q.detach().requires_grad_(), k.detach().requires_grad_()); },
         {spec({2, 3, queries, 8}), spec({2, 3, 70, 8})});
     for (const std::int64_t count : {15, 16, 100, 1, 0}) {
         const Tensor q = drawn({2, 3, count, 8}, 1), k = drawn({2, 3, 70, 8}, 2);

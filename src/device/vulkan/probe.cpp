@@ -30,8 +30,7 @@ Outputs outputs_of(Device& device, const Inputs& in)
     device.upload(memory->address, std::as_bytes(std::span(&in, 1)));
     LaunchDeclaration launch;
     launch.kernel.name = "probe";
-    launch.operands = {Access::read,  Access::read,  Access::read,
-                       Access::write, Access::write, Access::write};
+    launch.operands = {Access::read, Access::read, Access::read, Access::write, Access::write, Access::write};
     launch.floats = 1;
     const auto recording = device.record({&launch, 1}, {.one_shot = true});
     const double one = 1;
@@ -57,14 +56,16 @@ ProbeResults probe(Device& device, const PhysicalDevice& physical)
     Inputs in;
     for (std::uint32_t i = 0; i < in.x.size(); ++i) {
         in.x[i] = static_cast<float>(i) / 2 - 8.5F;
-        in.tiny[i] = std::bit_cast<float>(i + 1);                            // the smallest subnormal numbers
-        in.factors[i] = 1 + static_cast<float>(2 * i + 1) / (1 << 13);       // squares have 26 bits behind the point
+        in.tiny[i] = std::bit_cast<float>(i + 1); // the smallest subnormal numbers
+        in.factors[i] =
+            1 + static_cast<float>(2 * i + 1) / (1 << 13); // squares have 26 bits behind the point
     }
     const Outputs out = outputs_of(device, in);
     device.reset_peak();
     ProbeResults results;
     results.flushes_subnormals = !same_bits(out.scaled, in.tiny);
-    results.fuses_fma = std::none_of(out.residual.begin(), out.residual.end(), [](float r) { return r == 0; });
+    results.fuses_fma =
+        std::none_of(out.residual.begin(), out.residual.end(), [](float r) { return r == 0; });
     if (!same_bits(out.rounded, expected)) {
         results.warnings.push_back(
             std::string("It computes where(c, copysign(y, x), x) and the like wrongly.") +

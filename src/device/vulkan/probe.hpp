@@ -13,7 +13,7 @@ struct PhysicalDevice;
 
 struct ProbeResults {
     bool flushes_subnormals = false;
-    bool fuses_fma = false; // GLSL's fma() rounds once
+    bool fuses_fma = false;            // GLSL's fma() rounds once
     std::vector<std::string> warnings; // a sentence for each fault, for Capabilities
 };
 
