@@ -31,16 +31,26 @@ void attention_op_sample(Rows& rows, const char* what, std::vector<Argument> arg
         return graph::apply(ops::attention_op, in, attributes_of(kind))[0];
     });
 }
-void attention_vjp_sample(Rows& rows, const char* what, std::vector<Argument> arguments, const Kind& kind,
-                          std::vector<std::int64_t> sizes)
+std::function<Inputs(const Inputs&)> attention_vjp(const Kind& kind)
 {
-    rows.sample(what, std::move(arguments), std::move(sizes), [kind](const Inputs& in) {
+    return [kind](const Inputs& in) {
         const Inputs of_forward(in.begin() + 1, in.end());
         const Inputs y = graph::apply(ops::attention_op, of_forward, attributes_of(kind));
         Inputs all = {in[0], in[1], in[2], in[3], y[0], y[1]};
         all.insert(all.end(), in.begin() + 4, in.end());
         return graph::apply(ops::attention_vjp_op, all, attributes_of(kind));
-    });
+    };
+}
+void attention_vjp_sample(Rows& rows, const char* what, std::vector<Argument> arguments, const Kind& kind,
+                          std::vector<std::int64_t> sizes)
+{
+    rows.sample(what, std::move(arguments), std::move(sizes), attention_vjp(kind));
+}
+// Large sizes, whose second gradients, composed of other ops, would only take time.
+void large_attention_vjp(Rows& rows, const char* what, std::vector<Argument> arguments, const Kind& kind,
+                         std::vector<std::int64_t> sizes)
+{
+    rows.forward(what, std::move(arguments), std::move(sizes), attention_vjp(kind));
 }
 
 void add_attention_op(Rows& rows)
@@ -87,21 +97,21 @@ void add_attention_op(Rows& rows)
                          {arg({1, n(), 2, 3}), odd, arg({1, 1, 6, 5}), arg({1, 1, 6, 3})}, {}, {0, 1, 70});
     attention_vjp_sample(rows, "truth", {arg({2, n(), 4, 8}), q, grouped, grouped, truths}, {.masked = true},
                          {1, 3, 8, 70});
-    attention_vjp_sample(
+    large_attention_vjp(
         rows, "tiles",
         {arg({1, n(), 4, 36}), arg({1, 4, n(), 20}), arg({1, 2, n(), 20}), arg({1, 2, n(), 36})},
         {.causal = true, .dropout = true}, {16, 64, 130});
-    attention_vjp_sample(rows, "tiles, causal, other lengths",
-                         {arg({1, 70, 2, 8}), arg({1, 2, 70, 8}), arg({1, 1, n(), 8}), arg({1, 1, n(), 8})},
-                         {.causal = true}, {3, 130});
-    attention_vjp_sample(rows, "tiles of two blocks",
-                         {arg({1, n(), 2, 96}), arg({1, 2, n(), 68}), arg({1, 1, 70, 68}),
-                          arg({1, 1, 70, 96}), truth({1, 2, n(), 70})},
-                         {.masked = true, .dropout = true}, {16, 65});
-    attention_vjp_sample(rows, "tiles of four blocks",
-                         {arg({1, n(), 1, 253}), arg({1, 1, n(), 132}), arg({1, 1, 67, 132}),
-                          arg({1, 1, 67, 253}), truth({1, 1, n(), 67})},
-                         {.masked = true, .wide = 1}, {16, 66});
+    large_attention_vjp(rows, "tiles, causal, other lengths",
+                        {arg({1, 70, 2, 8}), arg({1, 2, 70, 8}), arg({1, 1, n(), 8}), arg({1, 1, n(), 8})},
+                        {.causal = true}, {3, 130});
+    large_attention_vjp(rows, "tiles of two blocks",
+                        {arg({1, n(), 2, 96}), arg({1, 2, n(), 68}), arg({1, 1, 70, 68}), arg({1, 1, 70, 96}),
+                         truth({1, 2, n(), 70})},
+                        {.masked = true, .dropout = true}, {16, 65});
+    large_attention_vjp(rows, "tiles of four blocks",
+                        {arg({1, n(), 1, 253}), arg({1, 1, n(), 132}), arg({1, 1, 67, 132}),
+                         arg({1, 1, 67, 253}), truth({1, 1, n(), 67})},
+                        {.masked = true, .wide = 1}, {16, 66});
 }
 
 void with_scores(Rows& rows, const char* what, std::vector<Argument> arguments, AttentionOptions options)
