@@ -37,10 +37,11 @@ Place place_of_group(uint rows)
     const uint tiles = (rows + ROWS - 1u) / ROWS, head_of_all = quotient(flat_group(), max(tiles, 1u));
     return Place(head_of_all, (flat_group() - head_of_all * tiles) * ROWS);
 }
-uint own_row() { return 4u * lane_row(); }       // first of the four of a lane, in the tile
+// The first of a lane's four rows of either side, in the tile.
+uint own_row() { return 4u * lane_row(); }
 uint other_row() { return 4u * lane_column(); }
 
-// Four features of one row for each lane: of round r, 16 features of 64 rows.
+// Returns texel `four` of a row; after its end the last one.
 vec4 load_features(Rows rows, uint row_at, uint four)
 {
     return ReadVec4s(rows.address).v[row_at + min(four, rows.fours - 1u)];
@@ -182,7 +183,7 @@ vec4 load4(Floats from, uint at, uint first, uint count)
 void share_with_row(vec4 of_rows) { tile_b[(STEPS + lane_column()) * PITCH_B + lane_row()] = of_rows; }
 vec4 shared_by(uint column) { return tile_b[(STEPS + column) * PITCH_B + lane_row()]; }
 
-// Returns the mask's elements of four keys and one query, or of one key and four queries: `at` and `count` are of the four.
+// Applies the mask to four scores: of one query and the keys from `at` on, of `count`, or of one key and four queries.
 vec4 masked_by(uvec2 mask, uint first_at, uint at, uint count, uint stride, vec4 score)
 {
     const uvec4 index = first_at + min(at + uvec4(0u, 1u, 2u, 3u), uvec4(count - 1u)) * stride;

@@ -1,6 +1,4 @@
-// The launches of attention: the choice of its way, and the way by matrix products.
-#include <utility>
-
+// The launches of attention by matrix products, and the choice between these and one pass.
 #include "ops/attention_launch.hpp"
 #include "ops/dropout.hpp"
 #include "ops/full.hpp"
@@ -10,7 +8,6 @@
 #include "ops/reduce.hpp"
 #include "ops/registry.hpp"
 #include "ops/rows.hpp"
-#include "shape/rules.hpp"
 
 namespace reprise::ops {
 
@@ -181,18 +178,13 @@ void gradient_by_matrices(Lowering& l, const Attributes& a, const AttentionSizes
 }
 
 // Returns 1 where the weights are computed as matrices in memory, and 0 where one pass computes the result without storing
-// them: a pure function of the sizes, the attributes and the kind of device. Matrices are faster on CPUs for few keys, and
-// on GPUs for few queries, which would leave most of a tile's lanes idle. Only kernels of one pass need constant numbers of
-// features, but with one of matrices in their place the bits of eager code would depend on the sizes of earlier calls, so
-// symbolic ones throw either way (Dim::value): eager code then plans for constants.
+// them: a pure function of the sizes, the attributes and the kind of device, and not of which sizes are symbols. Matrices
+// are faster on CPUs for few keys, and on GPUs for few queries, which would leave most of a tile's lanes idle.
 Dim by_matrices(const Lowering& l, const AttentionSizes& s, const Attributes& a)
 {
     constexpr std::int64_t max_keys = 512, min_queries_of_tiles = 16;
     const Dim ungrouped = 1 - min(1, s.heads - s.key_heads); // heads is a multiple of key_heads
-    if (fits_tiles(l, a)) {
-        static_cast<void>(s.features.value() + s.value_features.value());
-        return ungrouped * (1 - is_at_least(s.queries, min_queries_of_tiles));
-    }
+    if (fits_tiles(l, a)) return ungrouped * (1 - is_at_least(s.queries, min_queries_of_tiles));
     return a.integer("wide") != 0 ? ungrouped : ungrouped * (1 - is_at_least(s.keys, max_keys + 1));
 }
 

@@ -38,10 +38,7 @@ TEST(Anomaly, NamesTheOpOfTheForwardPass)
 // Attention by matrices computes no logarithms of sums for its gradient, and memory of NaNs is used again.
 TEST(Anomaly, FindsNothingInAttention)
 {
-    for (int i = 0; i < 4; ++i) {
-        const Tensor spoilt = full({2, 2, 8}, std::numeric_limits<double>::quiet_NaN());
-        (spoilt + 1).eval();
-    }
+    (full({1 << 20}, std::numeric_limits<double>::quiet_NaN()) + 1).eval();
     const detect_anomaly watch;
     const Variable q(ones({2, 2, 8, 4}));
     EXPECT_NO_THROW(sum(scaled_dot_product_attention(q, q, q)).backward());

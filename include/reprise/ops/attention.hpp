@@ -34,10 +34,12 @@ struct AttentionOptions {
 // the heads after a transpose copies nothing.  Errors: shape, dtype; argument for dropout_p outside [0, 1],
 // softcap below 0, and a symbolic E without scale.
 //
-// A matrix of T x S weights is stored, here and for the gradient, of at most 512 keys on CPUs and CUDA, and of fewer
-// than 16 queries on GPUs with Vulkan; of heads with more than 128 features, without grouping on GPUs with Vulkan more
-// than 256; and of a symbolic number of features.  Other calls store none, nor do grouped heads of up to 128 features.
-// Softcap, second gradients and the gradient of an added mask do store such matrices.
+// A matrix of T x S weights is stored, here and for the gradient,
+//   - on CPUs and CUDA: with at most 512 keys, or more than 128 features;
+//   - on GPUs with Vulkan: with fewer than 16 queries, or more than 256 features;
+//   - on all: with a symbolic number of features, and with grouped heads of more than 128 features.
+// Grouped heads of at most 128 features store none.  Softcap, second gradients and the gradient of an added
+// mask store such matrices, too.
 Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value,
                                     const AttentionOptions& = {});
 // The same with PyTorch's arguments in their order.
