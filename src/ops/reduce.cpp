@@ -134,22 +134,24 @@ void launch_groups(Lowering& l, const std::string& op, const View& x, Reduction 
 
 LanesDivision::LanesDivision(const Dim& elements, const Dim& outputs)
 {
-    constexpr std::int64_t longest = 4096, shortest = 2048, wanted_parts = 1024, multiple = 256;
+    constexpr std::int64_t longest = 4096, shortest = 2048, wanted_parts = 1024, multiple = 512;
+    constexpr std::int64_t few = 512; // parts of all outputs that occupy few workgroups, with 64 lanes each
     const Dim by_size = min(ceil_div(elements, shortest), floor_div(wanted_parts, max(1, outputs)));
     const Dim wanted = 1 + is_at_least(elements, longest + 1) * (max(1, by_size) - 1);
     length = min(max(multiple, multiple * ceil_div(ceil_div(elements, wanted), multiple)),
                  (std::int64_t{1} << 31) - multiple);
     parts = max(1, ceil_div(elements, length));
     const Dim some = is_at_least(elements, 17), many = is_at_least(elements, 257);
-    lanes = 1 + 7 * some + 56 * many;
-    lane_bits = 3 * some + 3 * many;
+    const Dim most = is_at_least(elements, 1025) * (1 - is_at_least(outputs * parts, few + 1));
+    lanes = 1 + 7 * some + 56 * many + 64 * most; // of columns, two of 128 lanes read 32 bytes of a row
+    lane_bits = 3 * some + 3 * many + most;
 }
 
 LanesDivision LanesDivision::of_one_part(const Dim& elements)
 {
     LanesDivision division(elements, 1);
     division.parts = 1;
-    division.length = max(256, round_up(elements, 256)); // of at most 1,024 parts
+    division.length = round_up(max(1, elements), 512); // of at most 1,024 parts
     return division;
 }
 

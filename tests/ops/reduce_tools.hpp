@@ -110,11 +110,13 @@ inline std::vector<Floats> groups_of(const Floats& x, const Sizes& sizes, std::v
 // The sum of x that kernels of GPUs compute as one of `outputs` (shaders/common/reduce_group.glsl).
 inline float sum_by_class_of_gpus(const Floats& x, std::size_t outputs)
 {
-    const std::size_t n = x.size(), lanes = n <= 16 ? 1 : n <= 256 ? 8 : 64;
+    const std::size_t n = x.size();
     const auto ceil_div = [](std::size_t a, std::size_t b) { return (a + b - 1) / b; };
     const std::size_t wanted =
         n <= 4096 ? 1 : std::max<std::size_t>(1, std::min(ceil_div(n, 2048), 1024 / outputs));
-    const std::size_t length = 256 * ceil_div(ceil_div(n, wanted), 256);
+    const std::size_t length = 512 * ceil_div(ceil_div(n, wanted), 512);
+    const bool few = n > 1024 && outputs * ceil_div(n, length) <= 512;
+    const std::size_t lanes = n <= 16 ? 1 : n <= 256 ? 8 : few ? 128 : 64;
     Floats parts;
     for (std::size_t begin = 0; begin < n; begin += length) {
         std::vector<std::array<float, 4>> accumulators(lanes, {-0.0f, -0.0f, -0.0f, -0.0f});
