@@ -7,6 +7,9 @@
 #   - A shader is one kernel with the name of its file, unless it lists variants:
 #         // variants: gemm_texel_nn: ; gemm_texel_tn: -DA_TRANSPOSED -DTILE=8
 #     (name: definitions; several such lines add up).
+#   - A variant may need extensions of GLSL that not every glslc knows:
+#         // needs: gemm_matrix_f16: GL_KHR_cooperative_matrix
+#     It is left out, with a message, where glslc, or REPRISE_MATRIX_GLSLC if that is set, does not know them.
 #   - shaders/elementwise.comp is compiled for each row and part of include/reprise/elementwise.def, and includes only
 #     that row: elementwise_tanh_fwd, elementwise_tanh_d0; elementwise_add_fwd_i32 for integers.  Each is compiled again
 #     with the suffix _plain, for operands without strides and conversions.  If src/ops/vocabulary_f64.inc or
@@ -18,10 +21,12 @@ include_guard(GLOBAL)
 cmake_path(GET CMAKE_CURRENT_LIST_DIR PARENT_PATH REPRISE_SHADER_ROOT)
 
 find_program(REPRISE_GLSLC glslc DOC "GLSL compiler of the shaderc project")
+set(REPRISE_MATRIX_GLSLC "" CACHE FILEPATH "glslc for the kernels with cooperative matrices; empty: REPRISE_GLSLC")
 find_program(REPRISE_SPIRV_VAL spirv-val DOC "SPIR-V validator; not used where it is missing")
 set(REPRISE_SPIRV "" CACHE PATH "Folder of kernels that another build tree of these sources has compiled: <it>/shaders")
 
-# Compiles one kernel with the definitions in ARGN to <name>.spv.  Appends to `spirv` in the caller, and to the list
+# Compiles one kernel with the definitions in ARGN to <name>.spv; REPRISE_KERNEL_NEEDS lists the extensions that it needs.
+# Appends to `spirv` in the caller, and to the list
 # that cmake/RepriseCuda.cmake reads: "<name>|<shader>|<definitions, separated by commas>".
 function(_reprise_compile_kernel name shader)
     list(JOIN ARGN "," definitions)
@@ -31,12 +36,18 @@ function(_reprise_compile_kernel name shader)
         return()
     endif()
     set(spv "${CMAKE_CURRENT_BINARY_DIR}/shaders/${name}.spv")
+    set(compiler "${REPRISE_GLSLC}")
+    set(validator "${REPRISE_SPIRV_VAL}")
+    if(REPRISE_KERNEL_NEEDS AND REPRISE_MATRIX_GLSLC)
+        set(compiler "${REPRISE_MATRIX_GLSLC}")
+        set(validator "") # may be too old for what another compiler wrote
+    endif()
     set(validate "")
-    if(REPRISE_SPIRV_VAL)
-        set(validate COMMAND "${REPRISE_SPIRV_VAL}" --target-env vulkan1.2 "${spv}")
+    if(validator)
+        set(validate COMMAND "${validator}" --target-env vulkan1.2 "${spv}")
     endif()
     add_custom_command(OUTPUT "${spv}"
-        COMMAND "${REPRISE_GLSLC}" --target-env=vulkan1.2 -O -fshader-stage=compute ${ARGN}
+        COMMAND "${compiler}" --target-env=vulkan1.2 -O -fshader-stage=compute ${ARGN}
                 "-I${REPRISE_SHADER_ROOT}/shaders" "-I${REPRISE_SHADER_ROOT}/src"
                 -MD -MF "${spv}.d" -MT "${spv}" -o "${spv}" "${shader}"
         ${validate}
@@ -196,6 +207,56 @@ function(_reprise_elementwise_kernels shader)
     set(spirv ${spirv} PARENT_SCOPE)
 endfunction()
 
+# Sets <result> to whether the glslc for kernels with needs knows an extension of GLSL.
+function(_reprise_glslc_knows extension result)
+    set(glslc "${REPRISE_GLSLC}")
+    if(REPRISE_MATRIX_GLSLC)
+        set(glslc "${REPRISE_MATRIX_GLSLC}")
+        if(NOT EXISTS "${glslc}")
+            message(FATAL_ERROR "REPRISE_MATRIX_GLSLC names (${glslc}), which does not exist")
+        endif()
+    endif()
+    execute_process(COMMAND "${glslc}" --version OUTPUT_VARIABLE version RESULT_VARIABLE status ERROR_QUIET)
+    if(NOT status EQUAL 0)
+        message(FATAL_ERROR "${glslc} --version failed with (${status})")
+    endif()
+    string(SHA1 compiler "${glslc} ${version} ${extension}")
+    if(NOT DEFINED REPRISE_GLSLC_KNOWS_${compiler})
+        set(shader "${CMAKE_CURRENT_BINARY_DIR}/shaders/knows.comp")
+        file(WRITE "${shader}" "#version 460\n#extension ${extension} : require\nvoid main() {}\n")
+        execute_process(COMMAND "${glslc}" --target-env=vulkan1.2 -o "${shader}.spv" "${shader}"
+            RESULT_VARIABLE status OUTPUT_QUIET ERROR_QUIET)
+        set(known OFF)
+        if(status EQUAL 0)
+            set(known ON)
+        endif()
+        set(REPRISE_GLSLC_KNOWS_${compiler} ${known} CACHE INTERNAL "${glslc} knows ${extension}")
+    endif()
+    set(${result} ${REPRISE_GLSLC_KNOWS_${compiler}} PARENT_SCOPE)
+endfunction()
+
+# Sets <result> to the first of the extensions in ARGN that is missing for a kernel, or to an empty string.
+function(_reprise_missing_extensions name result)
+    set(missing "")
+    foreach(extension IN LISTS ARGN)
+        if(REPRISE_SPIRV) # what the other build tree compiles
+            file(STRINGS "${REPRISE_SPIRV}/embedded_kernels.list" found REGEX "/${name}[.]spv$")
+            if(NOT found)
+                set(missing ${extension})
+            endif()
+        else()
+            _reprise_glslc_knows(${extension} known)
+            if(NOT known)
+                set(missing ${extension})
+            endif()
+        endif()
+        if(missing)
+            break()
+        endif()
+    endforeach()
+    set(${result} "${missing}" PARENT_SCOPE)
+endfunction()
+
 # Compiles the variants that a structured shader lists.  Appends to `spirv` in the caller.
 function(_reprise_listed_kernels shader)
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${shader}")
@@ -204,6 +265,16 @@ function(_reprise_listed_kernels shader)
     if(NOT lines)
         _reprise_compile_kernel("${stem}" "${shader}")
     endif()
+    file(STRINGS "${shader}" needs REGEX "^// needs:")
+    foreach(line IN LISTS needs)
+        string(REGEX REPLACE "^// needs:" "" line "${line}")
+        foreach(need IN LISTS line)
+            if(NOT need MATCHES "^ *([a-z0-9_]+) *:(.*)$")
+                message(FATAL_ERROR "${shader}: a need is \"name: extensions\", not \"${need}\"")
+            endif()
+            separate_arguments(needs_of_${CMAKE_MATCH_1} UNIX_COMMAND "${CMAKE_MATCH_2}")
+        endforeach()
+    endforeach()
     foreach(line IN LISTS lines)
         string(REGEX REPLACE "^// variants:" "" line "${line}")
         foreach(variant IN LISTS line)
@@ -213,6 +284,12 @@ function(_reprise_listed_kernels shader)
             endif()
             set(name "${CMAKE_MATCH_1}")
             separate_arguments(definitions UNIX_COMMAND "${CMAKE_MATCH_2}")
+            set(REPRISE_KERNEL_NEEDS "${needs_of_${name}}")
+            _reprise_missing_extensions("${name}" missing ${needs_of_${name}})
+            if(missing)
+                message(STATUS "Reprise: without the kernel ${name}: glslc lacks ${missing}")
+                continue()
+            endif()
             _reprise_compile_kernel("${name}" "${shader}" ${definitions})
         endforeach()
     endforeach()

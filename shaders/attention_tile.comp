@@ -1,6 +1,8 @@
 // devices: Vulkan
 // variants: attention_tile_32: -DBLOCKS=1 -DSPLIT ; attention_tile_64: -DBLOCKS=1
 // variants: attention_tile_128: -DBLOCKS=2 ; attention_tile_256: -DBLOCKS=4
+// variants: attention_tile_half_32: -DHALF -DBLOCKS=1 -DSPLIT ; attention_tile_half_64: -DHALF -DBLOCKS=1
+// variants: attention_tile_half_128: -DHALF -DBLOCKS=2 ; attention_tile_half_256: -DHALF -DBLOCKS=4
 #version 460
 // y = softmax(scale * q k^T + mask) v, 64 queries for each group, with a running maximum and sum; lse is the logarithm of
 // the sum of exponentials.  If all keys of a query are masked, y is 0 and lse is infinity.
@@ -121,7 +123,8 @@ void main()
     precise vec4 in_order = shared_by(0u);
     for (uint column = 1u; column < 16u; ++column) in_order += shared_by(column);
     totals = in_order;
-    Floats y_to = Floats(record.y.address), lse_to = Floats(record.lse.address);
+    const uvec2 y_to = record.y.address;
+    Floats lse_to = Floats(record.lse.address);
     const uvec3 y_stride = UVEC3(record.y_strides);
     EACH_ROW(FINISH_ROW)
 }

@@ -3,6 +3,12 @@
 // variants: attention_tile_vjp_key_64: -DBLOCKS=1 -DOF_KEY -DOF_VALUE
 // variants: attention_tile_vjp_key_128: -DBLOCKS=2 -DOF_KEY ; attention_tile_vjp_value_128: -DBLOCKS=2 -DOF_VALUE
 // variants: attention_tile_vjp_key_256: -DBLOCKS=4 -DOF_KEY ; attention_tile_vjp_value_256: -DBLOCKS=4 -DOF_VALUE
+// variants: attention_tile_vjp_key_half_32: -DHALF -DBLOCKS=1 -DSPLIT -DOF_KEY -DOF_VALUE
+// variants: attention_tile_vjp_key_half_64: -DHALF -DBLOCKS=1 -DOF_KEY -DOF_VALUE
+// variants: attention_tile_vjp_key_half_128: -DHALF -DBLOCKS=2 -DOF_KEY
+// variants: attention_tile_vjp_value_half_128: -DHALF -DBLOCKS=2 -DOF_VALUE
+// variants: attention_tile_vjp_key_half_256: -DHALF -DBLOCKS=4 -DOF_KEY
+// variants: attention_tile_vjp_value_half_256: -DHALF -DBLOCKS=4 -DOF_VALUE
 #version 460
 // The gradients by key and value, 64 keys for each group; the query heads that share them are added in order.  With p, share
 // and dp as in attention_tile_vjp_query.comp: dv = sum of p dy after dropout, dk = scale * sum of p (dp - share) q.
@@ -146,7 +152,7 @@ void main()
 #ifdef OF_VALUE
     JOIN_HALVES(of_value)
 #endif
-    Floats to_k = Floats(record.dk.address), to_v = Floats(record.dv.address);
+    const uvec2 to_k = record.dk.address, to_v = record.dv.address;
     const uvec3 to_k_stride = UVEC3(record.dk_strides), to_v_stride = UVEC3(record.dv_strides);
     EACH_ROW(STORE_ROW)
 }

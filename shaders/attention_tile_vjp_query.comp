@@ -1,6 +1,8 @@
 // devices: Vulkan
 // variants: attention_tile_vjp_query_32: -DBLOCKS=1 -DSPLIT ; attention_tile_vjp_query_64: -DBLOCKS=1
 // variants: attention_tile_vjp_query_128: -DBLOCKS=2 ; attention_tile_vjp_query_256: -DBLOCKS=4
+// variants: attention_tile_vjp_query_half_32: -DHALF -DBLOCKS=1 -DSPLIT ; attention_tile_vjp_query_half_64: -DHALF -DBLOCKS=1
+// variants: attention_tile_vjp_query_half_128: -DHALF -DBLOCKS=2 ; attention_tile_vjp_query_half_256: -DHALF -DBLOCKS=4
 #version 460
 // The gradient by the query, 64 queries for each group: with p = exp(scale * q k^T + mask - lse), share = sum(dy * y) and
 // dp = dy v^T after dropout, dq = scale * sum of p (dp - share) k.  Writes share, too, for attention_tile_vjp_key: the
@@ -60,7 +62,7 @@ vec4 shares_of(Rows dy, Rows y, uint first)
     const uint lane = gl_LocalInvocationIndex, row = min(first + lane / 4u, dy.count - 1u);
     precise vec4 part = vec4(0.0);
     for (uint f = lane % 4u; f < dy.fours; f += 4u)
-        part += ReadVec4s(dy.address).v[dy.at + row * dy.stride + f] * ReadVec4s(y.address).v[y.at + row * y.stride + f];
+        part += wide(load_texel(dy.address, dy.at + row * dy.stride + f)) * wide(load_texel(y.address, y.at + row * y.stride + f));
     tile_b[lane / 4u][lane % 4u] = lanes(part);
     barrier();
     const vec4 found = vec4(lanes(tile_b[own_row()]), lanes(tile_b[own_row() + 1u]), lanes(tile_b[own_row() + 2u]),
@@ -107,7 +109,8 @@ void main()
         ADD_WEIGHTED_ROWS(result, k, first)
     }
     JOIN_HALVES(result)
-    Floats to = Floats(record.dq.address), shares = Floats(record.share.address);
+    const uvec2 to = record.dq.address;
+    Floats shares = Floats(record.share.address);
     const uvec3 to_stride = UVEC3(record.dq_strides);
     EACH_ROW(STORE_ROW)
 }

@@ -3,6 +3,11 @@
 // variants: conv_tile_x: -DOF_INPUT ; conv_tile_x_32: -DOF_INPUT -DROWS=32u ; conv_tile_x_16: -DOF_INPUT -DROWS=16u
 // variants: conv_tile_weight: -DOF_WEIGHT ; conv_tile_weight_32: -DOF_WEIGHT -DROWS=32u
 // variants: conv_tile_weight_16: -DOF_WEIGHT -DROWS=16u
+// variants: conv_tile_y_half: -DHALF ; conv_tile_y_half_32: -DHALF -DROWS=32u ; conv_tile_y_half_16: -DHALF -DROWS=16u
+// variants: conv_tile_x_half: -DHALF -DOF_INPUT ; conv_tile_x_half_32: -DHALF -DOF_INPUT -DROWS=32u
+// variants: conv_tile_x_half_16: -DHALF -DOF_INPUT -DROWS=16u ; conv_tile_weight_half: -DHALF -DOF_WEIGHT
+// variants: conv_tile_weight_half_32: -DHALF -DOF_WEIGHT -DROWS=32u
+// variants: conv_tile_weight_half_16: -DHALF -DOF_WEIGHT -DROWS=16u
 #version 460
 // A convolution and its gradients on GPUs as implicit matrix products (implicit GEMM): the second matrix, the windows of an
 // image, is never stored but read directly from the image.  For each group of channels:
@@ -23,6 +28,8 @@
 //   channels   per group
 //   part_length  of `weight`: positions, a multiple of 16
 //   ROWS       of C in a tile: 64, with 64 columns; 32 or 16, with 128 columns, for few channels
+// HALF: the weight, x and dy are f16 or bf16 (constant 4), which are widened when they come from memory; C and the bias are f32.
+//
 //   constants  0: whether there is a bias; 1: STORE_VECTORS, if four columns from a multiple of 4 on are always 16
 //              aligned bytes of C; 2: FLAT, if images, windows and paddings have no depth; 3: A_VECTORS, if four steps
 //              from a multiple of 4 on are always 16 aligned bytes of A
@@ -33,11 +40,30 @@
 #include "common/abi.glsl"
 #include "common/index.glsl"
 #include "common/windows.glsl"
+#ifdef HALF
+#include "common/halves.glsl"
+#endif
 
 layout(constant_id = 0) const uint BIAS = 0;
 layout(constant_id = 1) const uint STORE_VECTORS = 0;
 layout(constant_id = 2) const uint FLAT = 0;
 layout(constant_id = 3) const uint A_VECTORS = 0;
+#ifdef HALF
+layout(constant_id = 4) const uint BF16 = 0;
+#define LOADED uint // the bits of an element
+#define LOADED4 uvec4
+#define LOAD(address, at) uint(ReadHalves(address).v[at])
+#define LOAD4(address, at) uvec4(ReadHalves4(address).v[(at) / 4u], 0u, 0u)
+#define ELEMENT(loaded) widened(loaded, BF16 != 0u)
+#define ELEMENT4(loaded) widened(unpacked((loaded).xy), BF16 != 0u)
+#else
+#define LOADED float
+#define LOADED4 vec4
+#define LOAD(address, at) ReadFloats(address).v[at]
+#define LOAD4(address, at) ReadVec4s(address).v[(at) / 4u]
+#define ELEMENT(loaded) (loaded)
+#define ELEMENT4(loaded) (loaded)
+#endif
 #ifndef ROWS
 #define ROWS 64u
 #endif
@@ -228,8 +254,8 @@ uint b_step() { return gl_LocalInvocationIndex / COLUMNS; }
 uint b_column() { return gl_LocalInvocationIndex % COLUMNS; }
 #endif
 struct Loads {
-    vec4 a; // A_LOADS elements, or a vector along k
-    float b[B_LOADS];
+    LOADED4 a; // A_LOADS elements, or a vector along k
+    LOADED b[B_LOADS];
     bool exists, inside[B_LOADS]; // of the step of a, of the elements of b
 };
 ivec4 column_window(uint i) { return ivec4(column_at[i], FLAT != 0u ? 0 : column_z[i], column_y[i], column_x[i]); }
@@ -253,17 +279,17 @@ Loads load_round(uint first, uint a_rows[A_LOADS], ivec4 my_column, uvec2 a, uve
 #endif
         bool inside = all(lessThan(uvec2(at.zw), uvec2(limit.yz))); // && would be a branch
         if (FLAT == 0u) inside = all(bvec2(inside, uint(at.y) < uint(limit.x)));
-        loads.b[i] = ReadFloats(image).v[inside ? uint(at.x) : 0u];
+        loads.b[i] = LOAD(image, inside ? uint(at.x) : 0u);
         loads.inside[i] = inside;
     }
     // A comes last: NVK gives each load one of six scoreboards, and a load from shared memory after them would wait for one.
     const uint at = step_a[first + a_step()];
     loads.exists = at != NOWHERE;
     if (A_VECTORS != 0u) {
-        loads.a = ReadVec4s(a).v[(a_rows[0] + (loads.exists ? at : 0u)) / 4u];
+        loads.a = LOAD4(a, a_rows[0] + (loads.exists ? at : 0u));
     } else {
         [[unroll]] for (uint i = 0u; i < A_LOADS; ++i)
-            loads.a[i] = ReadFloats(a).v[a_rows[i] + (loads.exists ? at : 0u)];
+            loads.a[i] = LOAD(a, a_rows[i] + (loads.exists ? at : 0u));
     }
     return loads;
 }
@@ -273,16 +299,18 @@ void store_round(Loads loads, uint half_index)
     if (A_VECTORS != 0u) {
         const uint row = a_row(0u);
         if (row < ROWS) {
+            const vec4 elements = ELEMENT4(loads.a);
             [[unroll]] for (uint i = 0u; i < 4u; ++i)
-                tile_a[(at_a + i) * PITCH_A + row / 4u][row % 4u] = loads.exists ? loads.a[i] : PADDING_OF_A;
+                tile_a[(at_a + i) * PITCH_A + row / 4u][row % 4u] = loads.exists ? elements[i] : PADDING_OF_A;
         }
     } else {
         [[unroll]] for (uint i = 0u; i < A_LOADS; ++i)
-            tile_a[at_a * PITCH_A + a_row(i) / 4u][a_row(i) % 4u] = loads.exists ? loads.a[i] : PADDING_OF_A;
+            tile_a[at_a * PITCH_A + a_row(i) / 4u][a_row(i) % 4u] =
+                loads.exists ? ELEMENT(loads.a[i]) : PADDING_OF_A;
     }
     [[unroll]] for (uint i = 0u; i < B_LOADS; ++i) {
         const uint step = half_index * STEPS + b_step() + i * B_STEP_APART, column = b_column() + i * B_COLUMN_APART;
-        tile_b[step * PITCH_B + column / 4u][column % 4u] = loads.inside[i] ? loads.b[i] : PADDING_OF_B;
+        tile_b[step * PITCH_B + column / 4u][column % 4u] = loads.inside[i] ? ELEMENT(loads.b[i]) : PADDING_OF_B;
     }
 }
 

@@ -1,5 +1,6 @@
 // devices: Vulkan
 // variants: gemm_tile: ; gemm_tile_large: -DLARGE
+// variants: gemm_tile_half: -DHALF ; gemm_tile_half_large: -DHALF -DLARGE
 #version 460
 // C[b] = A[b] * B[b] for GPUs: tiles in shared memory, any strides.
 // Numeric class of products on GPUs: K is divided into `parts` parts, which depend on the sizes alone; the sum of a part
@@ -8,6 +9,8 @@
 // A group of 256 lanes computes 64 rows x 64 columns, each lane 4 x 4; LARGE 128 x 128, each lane 8 x 8.  Loads beyond
 // an edge are clamped: rows and columns there are not stored, and steps of k there add nothing.
 //
+// HALF: A and B are f16 or bf16, which are widened when they come from memory; C is f32.
+//
 //   partial    [parts][batches][M][N], if parts > 1; part_length is then a multiple of 16
 //   groups     parts * batches * ceil(M / 64) * ceil(N / 64), or of 128
 //   requires   offsets below 2^31 elements
@@ -15,6 +18,9 @@
 #include "common/abi.glsl"
 #include "common/index.glsl"
 #include "common/gemm.glsl"
+#ifdef HALF
+#include "common/halves.glsl"
+#endif
 layout(local_size_x = 256) in;
 
 RECORD(gemm_tile)
@@ -22,13 +28,14 @@ INPUT(a) INPUT(b) OUTPUT(c) OUTPUT(partial) CHAIN_OPERANDS
 MEMBER(GemmSizes, sizes) INT(parts) INT(part_length)
 END_RECORD
 
-// How an operand is loaded.  A line is a row of A or a column of B.  Vectors need 16-byte aligned lines (or steps of k)
-// and a multiple of 4 elements along them.
-const uint ALONG_K = 0u, ALONG_LINES = 1u; // scalars, neighbouring lanes along k or along the lines
-const uint VECTORS_ALONG_K = 2u, VECTORS_ALONG_LINES = 3u;
-layout(constant_id = 0) const uint A_LOADS = ALONG_K;
-layout(constant_id = 1) const uint B_LOADS = ALONG_LINES;
-layout(constant_id = 2) const uint STORE_VECTORS = 0; // whether rows of C are 16-byte aligned and N is a multiple of 4
+#include "common/gemm_loads.glsl"
+
+#ifdef HALF
+layout(constant_id = 3) const uint BF16 = 0;
+#define LOADED uvec4 // the bits of four elements, two in a word of a vector
+#else
+#define LOADED vec4
+#endif
 
 #ifdef LARGE
 const uint ROWS = 128u, PER_LANE = 8u, STEPS = 8u;
@@ -66,21 +73,36 @@ Source source_of(uvec2 address, uint loads, uint first, uint line, uint lines, u
     return s;
 }
 
-vec4 load4(Source s, uint loads, uint block, uint K)
+LOADED load4(Source s, uint loads, uint block, uint K)
 {
     if (loads >= VECTORS_ALONG_K) {
         const uint k = min(block + element_of(loads, 0u).y, K - (loads == VECTORS_ALONG_K ? 4u : 1u));
+#ifdef HALF
+        return uvec4(ReadHalves4(s.address).v[(s.at.x + k * s.k_stride) / 4u], 0u, 0u);
+#else
         return ReadVec4s(s.address).v[(s.at.x + k * s.k_stride) / 4u];
+#endif
     }
-    vec4 v;
-    [[unroll]] for (uint i = 0u; i < 4u; ++i)
-        v[i] = ReadFloats(s.address).v[s.at[i] + min(block + element_of(loads, i).y, K - 1u) * s.k_stride];
+    LOADED v;
+    [[unroll]] for (uint i = 0u; i < 4u; ++i) {
+        const uint at = s.at[i] + min(block + element_of(loads, i).y, K - 1u) * s.k_stride;
+#ifdef HALF
+        v[i] = uint(ReadHalves(s.address).v[at]);
+#else
+        v[i] = ReadFloats(s.address).v[at];
+#endif
+    }
     return v;
 }
 // Returns the elements with `padding` for steps beyond K.  It is called after the products of a round, so that no load is
 // waited for before.
-vec4 padded(vec4 v, uint loads, uint block, uint K, float padding)
+vec4 padded(LOADED loaded, uint loads, uint block, uint K, float padding)
 {
+#ifdef HALF
+    vec4 v = widened(loads >= VECTORS_ALONG_K ? unpacked(loaded.xy) : loaded, BF16 != 0u);
+#else
+    vec4 v = loaded;
+#endif
     if (loads >= VECTORS_ALONG_K) return block + element_of(loads, 0u).y < K ? v : vec4(padding);
     [[unroll]] for (uint i = 0u; i < 4u; ++i) v[i] = block + element_of(loads, i).y < K ? v[i] : padding;
     return v;
@@ -98,29 +120,10 @@ vec4 padded(vec4 v, uint loads, uint block, uint K, float padding)
         } \
     }
 
-// Stores elements `column` to column + 3 of a row of C, or of a part's sum.
-void store(uvec2 to, uint at, uint column, uint N, vec4 v)
-{
-    if (STORE_VECTORS != 0u) {
-        if (column < N) Vec4s(to).v[at / 4u] = v;
-        return;
-    }
-    [[unroll]] for (uint e = 0u; e < 4u; ++e)
-        if (column + e < N) Floats(to).v[at + e] = v[e];
-}
-#ifdef CHAIN // kernels/fused_text.cpp: finish() computes a chain of an element of C and stores its results
-#define FINISH_1(e) if (column + e < N) finish(at + e, column + e, v[e]);
-void store_finished(uint at, uint column, uint N, vec4 v)
-{
-    if (STORE_VECTORS != 0u) {
-        if (column < N) finish4(at, column, v);
-        return;
-    }
-    FINISH_1(0u) FINISH_1(1u) FINISH_1(2u) FINISH_1(3u)
-}
+#ifdef CHAIN
 #define FINISH_ROW(i)                                                                           \
     {                                                                                           \
-        const uint row = tile.row + (lane_row() + (i) / 4u * LANES_DOWN) * 4u + (i) % 4u;       \
+        const uint row = share.tile.row + (lane_row() + (i) / 4u * LANES_DOWN) * 4u + (i) % 4u; \
         if (row < M) {                                                                          \
             FINISH_VECTOR(i, 0u)                                                                \
             if (VECTORS > 1u) { FINISH_VECTOR(i, VECTORS - 1u) }                                \
@@ -128,35 +131,24 @@ void store_finished(uint at, uint column, uint N, vec4 v)
     }
 #define FINISH_VECTOR(i, j)                                                                     \
     {                                                                                           \
-        const uint column = tile.column + (lane_column() + (j) * LANES_ACROSS) * 4u;            \
-        store_finished(first_c + row * to_row_stride + column, column, N, sum[i][j]);           \
+        const uint column = share.tile.column + (lane_column() + (j) * LANES_ACROSS) * 4u;      \
+        store_finished(share.first_c + row * share.row_stride + column, column, N, sum[i][j]);  \
     }
 #endif
 
 void main()
 {
-    const uint M = record.sizes.m, N = record.sizes.n, batches = record.sizes.batches, parts = record.parts;
-    const uint down = (M + ROWS - 1u) / ROWS, across = (N + COLUMNS - 1u) / COLUMNS;
-    const uint part = quotient(flat_group(), max(batches * down * across, 1u));
-    if (part >= parts) return;
-    const Tile tile = tile_of(flat_group() - part * batches * down * across, M, N, ROWS, COLUMNS);
-    const Batch batch = batch_of(tile.batch, record.sizes.inners);
-    const uint first_k = part * record.part_length, K = min(record.sizes.k - first_k, record.part_length);
-    const uint first_a = batch.outer * record.sizes.a_outer_stride + batch.inner * record.sizes.a_inner_stride;
-    const uint first_b = batch.outer * record.sizes.b_outer_stride + batch.inner * record.sizes.b_inner_stride;
-    const Source A = source_of(record.a.address, A_LOADS, first_a + first_k * record.sizes.a_column_stride, tile.row, M,
-                               record.sizes.a_row_stride, record.sizes.a_column_stride);
-    const Source B = source_of(record.b.address, B_LOADS, first_b + first_k * record.sizes.b_row_stride, tile.column, N,
-                               record.sizes.b_column_stride, record.sizes.b_row_stride);
-    const bool whole = parts == 1u;
-    const uvec2 to = whole ? record.c.address : record.partial.address;
-    const uint to_row_stride = whole ? record.sizes.c_row_stride : N;
-    const uint first_c = whole ? batch.outer * record.sizes.c_outer_stride + batch.inner * record.sizes.c_inner_stride
-                               : (part * batches + tile.batch) * M * N;
+    const Share share = share_of_group(ROWS, COLUMNS);
+    if (!share.exists) return;
+    const uint M = record.sizes.m, N = record.sizes.n, K = share.steps;
+    const Source A = source_of(record.a.address, A_LOADS, share.first_a, share.tile.row, M, record.sizes.a_row_stride,
+                               record.sizes.a_column_stride);
+    const Source B = source_of(record.b.address, B_LOADS, share.first_b, share.tile.column, N, record.sizes.b_column_stride,
+                               record.sizes.b_row_stride);
 
     clear_sums();
     if (K > 0u) {
-        const vec4 a = load4(A, A_LOADS, 0u, K), b = load4(B, B_LOADS, 0u, K);
+        const LOADED a = load4(A, A_LOADS, 0u, K), b = load4(B, B_LOADS, 0u, K);
         const vec4 padded_a = padded(a, A_LOADS, 0u, K, PADDING_OF_A), padded_b = padded(b, B_LOADS, 0u, K, PADDING_OF_B);
         STORE_TO_TILE(tile_a, 0u, A_LOADS, padded_a)
         STORE_TO_TILE(tile_b, 0u, B_LOADS, padded_b)
@@ -165,7 +157,7 @@ void main()
     uint half_index = 0u;
     for (uint block = 0u; block < K; block += STEPS) {
         const bool more = block + STEPS < K;
-        vec4 next_a, next_b;
+        LOADED next_a, next_b;
         if (more) {
             next_a = load4(A, A_LOADS, block + STEPS, K);
             next_b = load4(B, B_LOADS, block + STEPS, K);
@@ -173,16 +165,16 @@ void main()
         add_products(half_index);
         half_index = 1u - half_index;
         if (more) {
-            next_a = padded(next_a, A_LOADS, block + STEPS, K, PADDING_OF_A);
-            next_b = padded(next_b, B_LOADS, block + STEPS, K, PADDING_OF_B);
-            STORE_TO_TILE(tile_a, half_index, A_LOADS, next_a)
-            STORE_TO_TILE(tile_b, half_index, B_LOADS, next_b)
+            const vec4 a = padded(next_a, A_LOADS, block + STEPS, K, PADDING_OF_A);
+            const vec4 b = padded(next_b, B_LOADS, block + STEPS, K, PADDING_OF_B);
+            STORE_TO_TILE(tile_a, half_index, A_LOADS, a)
+            STORE_TO_TILE(tile_b, half_index, B_LOADS, b)
         }
         barrier();
     }
 
 #ifdef CHAIN // without unrolled loops, as spirv-opt's copies of the chain's steps would lose NoContraction
-    if (whole) {
+    if (share.whole) {
 #ifdef LARGE
         EACH_8(FINISH_ROW)
 #else
@@ -192,11 +184,11 @@ void main()
     }
 #endif
     [[unroll]] for (uint i = 0u; i < PER_LANE; ++i) {
-        const uint row = tile.row + (lane_row() + i / 4u * LANES_DOWN) * 4u + i % 4u;
+        const uint row = share.tile.row + (lane_row() + i / 4u * LANES_DOWN) * 4u + i % 4u;
         if (row >= M) continue;
         [[unroll]] for (uint j = 0u; j < VECTORS; ++j) {
-            const uint column = tile.column + (lane_column() + j * LANES_ACROSS) * 4u;
-            store(to, first_c + row * to_row_stride + column, column, N, sum[i][j]);
+            const uint column = share.tile.column + (lane_column() + j * LANES_ACROSS) * 4u;
+            store4(share.to, share.first_c + row * share.row_stride + column, column, N, sum[i][j]);
         }
     }
 }

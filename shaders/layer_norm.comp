@@ -14,8 +14,11 @@
 #include "common/abi.glsl"
 #include "common/vocabulary.glsl"
 
+#ifdef CHAIN
+#define RESULT y
+#endif
 RECORD(layer_norm)
-INPUT(x) INPUT(weight) INPUT(bias) OUTPUT(y) OUTPUT(mean) OUTPUT(rstd)
+INPUT(x) INPUT(weight) INPUT(bias) OUTPUT(y) OUTPUT(mean) OUTPUT(rstd) CHAIN_OPERANDS
 FLOAT(eps)
 INT(columns) INT(rows) INT(lane_bits) INT(x_along) INT(weight_along) INT(bias_along) INT(y_along) INT(mean_along) INT(rstd_along)
 LIST(sizes) LIST(x_strides) LIST(weight_strides) LIST(bias_strides)
@@ -70,7 +73,7 @@ void main()
             result *= load4(weight, e, n);
         if (BIAS != 0u)
             result += load4(bias, e, n);
-        store4(y, e, n, result);
+        store4_result(y, e, n, result);
     }
     if (exists && lane == 0u) {
         means.v[c[0]] = mean;

@@ -14,8 +14,11 @@
 #include "common/abi.glsl"
 #include "common/vocabulary.glsl"
 
+#ifdef CHAIN
+#define RESULT dx
+#endif
 RECORD(layer_norm_vjp)
-INPUT(dy) INPUT(x) INPUT(weight) OUTPUT(dx) INPUT(mean) INPUT(rstd)
+INPUT(dy) INPUT(x) INPUT(weight) OUTPUT(dx) INPUT(mean) INPUT(rstd) CHAIN_OPERANDS
 INT(columns) INT(rows) INT(lane_bits) INT(dy_along) INT(x_along) INT(weight_along) INT(dx_along) INT(mean_along) INT(rstd_along)
 LIST(sizes) LIST(dy_strides) LIST(x_strides) LIST(weight_strides) LIST(dx_strides) LIST(mean_strides) LIST(rstd_strides)
 END_RECORD
@@ -64,6 +67,6 @@ void main()
     for (uint e = FIRST; e < n; e += NEXT) {
         precise vec4 z = (load4(x, e, n) - mean) * rstd;
         precise vec4 result = ((weighted(dy, weight, e, n) - mean_g) - z * mean_gz) * rstd;
-        store4(dx, e, n, result);
+        store4_result(dx, e, n, result);
     }
 }

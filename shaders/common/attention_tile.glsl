@@ -6,7 +6,10 @@
 // Numeric class: a score is a chain of fma over ascending features, from 0; a result is a chain of fma over the rows of the
 // other side in order.  With SPLIT it is the sum of two chains: of the first 32 rows of each tile, and of the last 32.
 //
-// Operands have rows of whole texels, padded with zeros.  A weight of 0 is multiplied with a row of the other side like any
+// HALF: q, k, v, y and their gradients are f16 or bf16 (constant 4); they are widened when they come from memory, and results
+// are rounded once.
+//
+// Operands have rows of whole texels (four elements), padded with zeros.  A weight of 0 is multiplied with a row of the other side like any
 // other, so NaN and infinities of rows that a mask hides reach the results of their tile.
 #define PARTS_OF_A 4u
 #define UNROLLED_STEPS 8u
@@ -14,6 +17,18 @@ const uint ROWS = 64u, COLUMNS = 64u, PER_LANE = 4u, STEPS = 16u;
 layout(local_size_x = 256) in;
 #include "common/attention.glsl"
 #include "common/product_tile.glsl"
+#ifdef HALF
+#include "common/halves.glsl"
+layout(constant_id = 4) const uint BF16 = 0;
+#define LOADED4 uvec2
+LOADED4 load_texel(uvec2 address, uint at) { return ReadHalves4(address).v[at]; }
+vec4 wide(LOADED4 v) { return widened(unpacked(v), BF16 != 0u); }
+uint narrowed(float v) { return BF16 != 0u ? rp_to_bf16(v) : rp_to_f16(v); }
+#else
+#define LOADED4 vec4
+LOADED4 load_texel(uvec2 address, uint at) { return ReadVec4s(address).v[at]; }
+vec4 wide(LOADED4 v) { return v; }
+#endif
 
 layout(constant_id = 3) const uint STORE_VECTORS = 0; // whether rows of results are whole texels
 
@@ -42,9 +57,9 @@ uint own_row() { return 4u * lane_row(); }
 uint other_row() { return 4u * lane_column(); }
 
 // Returns texel `four` of a row; after its end the last one.
-vec4 load_features(Rows rows, uint row_at, uint four)
+LOADED4 load_features(Rows rows, uint row_at, uint four)
 {
-    return ReadVec4s(rows.address).v[row_at + min(four, rows.fours - 1u)];
+    return load_texel(rows.address, row_at + min(four, rows.fours - 1u));
 }
 #define STORE_FEATURES(tile, half_index, line, step, v) \
     [[unroll]] for (uint i = 0u; i < 4u; ++i)           \
@@ -58,11 +73,11 @@ void multiply(Rows a, uint first_a, Rows b, uint first_b)
     const uint a_at = a.at + min(first_a + line, a.count - 1u) * a.stride;
     const uint b_at = b.at + min(first_b + line, b.count - 1u) * b.stride;
     clear_sums();
-    vec4 next_a = load_features(a, a_at, four), next_b = load_features(b, b_at, four);
-    next_a = mix(next_a, vec4(0.0), bvec4(four >= a.fours));
-    next_b = mix(next_b, vec4(0.0), bvec4(four >= a.fours));
-    STORE_FEATURES(tile_a, 0u, line, 4u * four, next_a)
-    STORE_FEATURES(tile_b, 0u, line, 4u * four, next_b)
+    LOADED4 next_a = load_features(a, a_at, four), next_b = load_features(b, b_at, four);
+    vec4 now_a = mix(wide(next_a), vec4(0.0), bvec4(four >= a.fours));
+    vec4 now_b = mix(wide(next_b), vec4(0.0), bvec4(four >= a.fours));
+    STORE_FEATURES(tile_a, 0u, line, 4u * four, now_a)
+    STORE_FEATURES(tile_b, 0u, line, 4u * four, now_b)
     barrier();
     uint half_index = 0u;
     for (uint begin = 0u; begin < a.fours; begin += 4u) {
@@ -74,10 +89,10 @@ void multiply(Rows a, uint first_a, Rows b, uint first_b)
         add_products(half_index);
         half_index = 1u - half_index;
         if (next < a.fours) {
-            next_a = mix(next_a, vec4(0.0), bvec4(next + four >= a.fours));
-            next_b = mix(next_b, vec4(0.0), bvec4(next + four >= a.fours));
-            STORE_FEATURES(tile_a, half_index, line, 4u * four, next_a)
-            STORE_FEATURES(tile_b, half_index, line, 4u * four, next_b)
+            now_a = mix(wide(next_a), vec4(0.0), bvec4(next + four >= a.fours));
+            now_b = mix(wide(next_b), vec4(0.0), bvec4(next + four >= a.fours));
+            STORE_FEATURES(tile_a, half_index, line, 4u * four, now_a)
+            STORE_FEATURES(tile_b, half_index, line, 4u * four, now_b)
         }
         barrier();
     }
@@ -98,24 +113,24 @@ uint second_half(uint column4) { return column4 / COLUMNS4; }
 const uint PARTS = 4u, COLUMNS4 = 16u;
 uint second_half(uint column4) { return 0u; }
 #endif
-vec4 load_row(Rows b, uint first, uint part, uint block)
+LOADED4 load_row(Rows b, uint first, uint part, uint block)
 {
     const uint row = gl_LocalInvocationIndex / 16u, column4 = gl_LocalInvocationIndex % 16u;
     const uint from = first + (part + PARTS * second_half(column4)) * STEPS + row;
-    return ReadVec4s(b.address).v[b.at + min(from, b.count - 1u) * b.stride +
-                                  min(block * 16u + column4 % COLUMNS4, b.fours - 1u)];
+    return load_texel(b.address, b.at + min(from, b.count - 1u) * b.stride +
+                                     min(block * 16u + column4 % COLUMNS4, b.fours - 1u));
 }
-void store_row(uint half_index, vec4 v)
+void store_row(uint half_index, LOADED4 v)
 {
     const uint lane = gl_LocalInvocationIndex;
-    tile_b[(half_index * STEPS + lane / 16u) * PITCH_B + lane % 16u] = v;
+    tile_b[(half_index * STEPS + lane / 16u) * PITCH_B + lane % 16u] = wide(v);
 }
 #define ADD_WEIGHTED_ROWS(results, b, first_b)                                                                  \
     {                                                                                                           \
         const Rows rows = b;                                                                                    \
         const uint begin = first_b, parts = min((rows.count - begin + STEPS - 1u) / STEPS, PARTS);              \
         uint half_index = 0u;                                                                                   \
-        vec4 next_row = load_row(rows, begin, 0u, 0u);                                                          \
+        LOADED4 next_row = load_row(rows, begin, 0u, 0u);                                                          \
         store_row(0u, next_row);                                                                                \
         barrier();                                                                                              \
         EACH_BLOCK(ADD_BLOCK, results)                                                                          \
@@ -162,14 +177,24 @@ void store_row(uint half_index, vec4 v)
 #endif
 
 // Stores elements `column` to column + 3 of a row of n, which begins at `at`.
-void store_result(Floats to, uint at, uint column, uint n, vec4 v)
+void store_result(uvec2 to, uint at, uint column, uint n, vec4 v)
 {
+#ifdef HALF
+    const uvec4 bits = uvec4(narrowed(v.x), narrowed(v.y), narrowed(v.z), narrowed(v.w));
     if (STORE_VECTORS != 0u) {
-        if (column < n) Vec4s(uvec2(to)).v[(at + column) / 4u] = v;
+        if (column < n) Halves4(to).v[(at + column) / 4u] = bits.xz | bits.yw << 16;
         return;
     }
     [[unroll]] for (uint e = 0u; e < 4u; ++e)
-        if (column + e < n) to.v[at + column + e] = v[e];
+        if (column + e < n) Halves(to).v[at + column + e] = uint16_t(bits[e]);
+#else
+    if (STORE_VECTORS != 0u) {
+        if (column < n) Vec4s(to).v[(at + column) / 4u] = v;
+        return;
+    }
+    [[unroll]] for (uint e = 0u; e < 4u; ++e)
+        if (column + e < n) Floats(to).v[at + column + e] = v[e];
+#endif
 }
 
 // Returns elements first to first + 3 of `count`; after the end the last one.

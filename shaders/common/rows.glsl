@@ -163,4 +163,22 @@ void store4(Row row, uint e, uint n, vec4 v)
 #endif
 }
 
+// Stores elements e to e + 3 of the kernel's result, which with CHAIN are whole rows from the start of its value.
+#ifdef CHAIN // kernels/fused_text.cpp: finish() computes a chain of an element and stores its results
+void store4_result(Row row, uint e, uint n, vec4 v)
+{
+#ifdef VEC4
+    finish4((row.at + e / 4u) * 4u, e, v);
+#else
+    const uint at = row.at + e;
+    finish(at, e, v.x);
+    if (e + 1u < n) finish(at + 1u, e + 1u, v.y);
+    if (e + 2u < n) finish(at + 2u, e + 2u, v.z);
+    if (e + 3u < n) finish(at + 3u, e + 3u, v.w);
+#endif
+}
+#else
+#define store4_result store4
+#endif
+
 precise vec4 exponential(vec4 v) { return vec4(rp_exp(v.x), rp_exp(v.y), rp_exp(v.z), rp_exp(v.w)); }

@@ -24,6 +24,7 @@ enum SpirvOpcode : std::uint32_t {
     OpDecorate = 71,
     OpMemberDecorate = 72
 };
+constexpr std::uint32_t cooperative_matrix_capability = 6022;
 constexpr std::uint32_t binding_decoration = 33, no_contraction_decoration = 42;
 constexpr std::uint32_t preserve_mode = 4461, preserve_capability = 4466; // SignedZeroInfNanPreserve
 constexpr std::uint32_t glsl_fma = 50;

@@ -74,8 +74,10 @@ struct Op {
     void (*lower)(ops::Lowering&, const Node&) = nullptr;
     // The specification: computes the op in plain C++ in double.
     void (*reference)(const ops::ReferenceArguments&) = nullptr;
-    bool narrow = false; // its kernels take f16 and bf16, as those of elementwise ops and views do
-    // Its kernels are products, which take f16 and bf16 where Capabilities::half_products is set.
+    // Its lowering takes narrow dtypes, as its kernels do, or widens them where they do not (Lowering::widened).
+    bool narrow = false;
+    // Its kernels are products, which take f16 and bf16 where Capabilities::half_products is set; where
+    // kernels::reads_halves() is true, they take them and give f32.
     bool half_products = false;
     // It has f64 kernels, named as the f32 ones with the suffix _f64.  Without them its decomposition is computed.
     bool doubles = false;

@@ -87,9 +87,9 @@ bool fits_reduction(const Chain&, std::span<const ops::LaunchOperand>);
 // other results.
 void finish_product(const Chain&, ops::LaunchSpec& product, const device::Capabilities&);
 // Whether a product can compute the chain, of whose inputs one is its result: a row-major matrix with this many columns.
-// All results are f32, no step computes integers or 64 bits, and each other operand is contiguous, a single element, or
+// All results are f32, with half_access (Capabilities) also f16 and bf16; no step computes integers or 64 bits, and each other operand is contiguous, a single element, or
 // one row that is repeated.
-bool fits_product(const Chain&, std::span<const ops::LaunchOperand>, const Dim& columns);
+bool fits_product(const Chain&, std::span<const ops::LaunchOperand>, const Dim& columns, bool half_access);
 
 struct FusedKernel {
     std::string text; // the complete GLSL source

@@ -8,7 +8,7 @@ template <class Problem> struct Variant {
     const char* name;
     std::string (*refuse)(const device::Capabilities&, const Problem&); // the reason; empty: it can run
     Dim (*serves)(const Problem&);                                      // 1 at sizes where it can run, else 0
-    void (*emit)(ops::Lowering&, const Problem&);
+    void (*emit)(ops::Lowering&, const device::Capabilities&, const Problem&);
 };
 
 // Emits the first variant that fits.  If that depends on the sizes of a call, emits all that may fit, each with a
@@ -21,7 +21,7 @@ template <class Variants, class Problem> void emit_fitting(const Variants& varia
         if (!v.refuse(caps, p).empty()) continue;
         const Dim serves = v.serves(p);
         if (same(serves, 0)) continue;
-        l.when(open * serves, [&] { v.emit(l, p); });
+        l.when(open * serves, [&] { v.emit(l, caps, p); });
         if (same(serves, 1)) return;
         open *= 1 - serves;
     }

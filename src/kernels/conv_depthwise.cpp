@@ -52,18 +52,12 @@ void emit_x(Lowering& l, const ConvProblem& p, const Dim& flops)
 }
 
 // Computes f16 and bf16 in f32: on tensor cores a tile would have only one row.
-void conv_widened(Lowering& l, const ConvProblem& p)
+void conv_widened(Lowering& l, const Capabilities& caps, const ConvProblem& p)
 {
-    const auto wide = [&](const View& v) {
-        const View to = l.temporary(f32, v.sizes());
-        l.copy(v, to);
-        return to;
-    };
-    ConvProblem q = p;
+    ConvProblem q = with_f32_operands(l, p);
     View& result = p.wanted == Wanted::y ? q.y : p.wanted == Wanted::x ? q.x : q.weight;
-    for (View* v : {&q.x, &q.y, &q.weight}) *v = v == &result ? l.temporary(f32, v->sizes()) : wide(*v);
-    if (p.bias) q.bias = wide(*p.bias);
-    conv_depthwise(l, q);
+    result = l.temporary(f32, result.sizes());
+    conv_depthwise(l, caps, q);
     l.copy(result, p.wanted == Wanted::y ? p.y : p.wanted == Wanted::x ? p.x : p.weight);
 }
 
@@ -77,9 +71,9 @@ std::string refuse_depthwise(const Capabilities&, const ConvProblem& p)
     return {};
 }
 
-void conv_depthwise(Lowering& l, const ConvProblem& p)
+void conv_depthwise(Lowering& l, const Capabilities& caps, const ConvProblem& p)
 {
-    if (p.x.dtype != f32) return conv_widened(l, p);
+    if (p.x.dtype != f32) return conv_widened(l, caps, p);
     const Dim out = p.y.sizes()[1], elements = p.y.sizes()[0] * out * image_of(p.y);
     const Dim flops = 2 * elements * image_of(p.weight);
     if (p.wanted == Wanted::weight) return emit_weight(l, p, flops);

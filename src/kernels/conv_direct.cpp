@@ -225,7 +225,7 @@ Dim direct_serves(const ConvProblem& p)
     return is_multiple(height * width, 4) * is_at_least(width, points ? 1 : 4);
 }
 
-void conv_direct(Lowering& l, const ConvProblem& p)
+void conv_direct(Lowering& l, const device::Capabilities&, const ConvProblem& p)
 {
     switch (p.wanted) {
     case Wanted::y: return emit_y(l, p);

@@ -123,7 +123,7 @@ std::string refuse_implicit(const device::Capabilities& caps, const ConvProblem&
     return {};
 }
 
-void conv_implicit(Lowering& l, const ConvProblem& c)
+void conv_implicit(Lowering& l, const device::Capabilities&, const ConvProblem& c)
 {
     const Problem p(c);
     switch (c.wanted) {

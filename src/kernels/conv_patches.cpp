@@ -261,7 +261,7 @@ void emit_weight(Lowering& l, const ConvProblem& c)
 
 } // namespace
 
-void conv_patches(Lowering& l, const ConvProblem& c)
+void conv_patches(Lowering& l, const device::Capabilities&, const ConvProblem& c)
 {
     if (c.wanted == ConvProblem::Wanted::weight) return emit_weight(l, c);
     for_each_part(l, c, [&](const ConvProblem& part, std::int64_t) {

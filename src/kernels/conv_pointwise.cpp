@@ -48,7 +48,7 @@ std::string refuse_pointwise(const device::Capabilities& caps, const ConvProblem
     return {};
 }
 
-void conv_pointwise(ops::Lowering& l, const ConvProblem& p)
+void conv_pointwise(ops::Lowering& l, const device::Capabilities&, const ConvProblem& p)
 {
     const Dim& n = p.x.sizes()[0];
     if (p.wanted == Wanted::x) return l.gemm({weights(p.weight, n, true), images(p.y), images(p.x)});

@@ -58,8 +58,20 @@ bool aligned(const View& v, const Dim& row) { return v.layout.offset.divisible_b
 
 Dim elements_of(const View& v) { return v.sizes()[0] * v.sizes()[1] * image_of(v); }
 
+// The kernel for the operands' dtype and a number of rows.
+std::string kernel_of(const char* direction, const ConvProblem& p, const Tile& tile)
+{
+    return std::string("conv_tile_") + direction + (operand_dtype(p) == f32 ? "" : "_half") + tile.suffix;
+}
+// The constants after the first ones, which are in each emit_.
+std::vector<std::uint32_t> constants_of(std::vector<std::uint32_t> first, const ConvProblem& p)
+{
+    if (operand_dtype(p) != f32) first.push_back(operand_dtype(p) == bf16 ? 1 : 0);
+    return first;
+}
+
 // LaunchSpec::result_columns: a chain sees the result as one row.
-Dim columns_of_result(const View& c) { return same(columns_if_whole(c), 0) ? Dim(0) : elements_of(c); }
+Dim columns_of_result(const View& c) { return same(ops::columns_if_whole(c), 0) ? Dim(0) : elements_of(c); }
 
 ops::records::conv_tile record_of(const ConvProblem& p, const Sizes& s, const View& a, const View& image,
                                   const View& c)
@@ -85,12 +97,14 @@ void emit_y(ops::Lowering& l, const ConvProblem& p, const Sizes& s)
     const Tile tile(s.co);
     ops::records::conv_tile record = record_of(p, s, p.weight, p.x, p.y);
     if (p.bias) record.bias = *p.bias;
-    l.launch(record.launch({.kernel = std::string("conv_tile_y") + tile.suffix,
-                            .constants = {p.bias ? 1u : 0u, aligned(p.y, image_of(p.y)) ? 1u : 0u,
-                                          is_flat(p) ? 1u : 0u, aligned(p.weight, s.ci * s.taps) ? 1u : 0u},
-                            .groups = p.groups * tile.count(s.co, s.positions),
-                            .flops = s.flops(p),
-                            .result_columns = columns_of_result(p.y)}));
+    l.launch(record.launch(
+        {.kernel = kernel_of("y", p, tile),
+         .constants = constants_of({p.bias ? 1u : 0u, aligned(p.y, image_of(p.y)) ? 1u : 0u,
+                                    is_flat(p) ? 1u : 0u, aligned(p.weight, s.ci * s.taps) ? 1u : 0u},
+                                   p),
+         .groups = p.groups * tile.count(s.co, s.positions),
+         .flops = s.flops(p),
+         .result_columns = columns_of_result(p.y)}));
 }
 
 void emit_x(ops::Lowering& l, const ConvProblem& p, const Sizes& s)
@@ -104,8 +118,8 @@ void emit_x(ops::Lowering& l, const ConvProblem& p, const Sizes& s)
     }
     const bool vectors = same(phases, 1) && aligned(p.x, image_of(p.x));
     l.launch(record_of(p, s, p.weight, p.y, p.x)
-                 .launch({.kernel = std::string("conv_tile_x") + tile.suffix,
-                          .constants = {0, vectors ? 1u : 0u, is_flat(p) ? 1u : 0u, 0},
+                 .launch({.kernel = kernel_of("x", p, tile),
+                          .constants = constants_of({0, vectors ? 1u : 0u, is_flat(p) ? 1u : 0u, 0}, p),
                           .groups = p.groups * phases * tile.count(s.ci, largest),
                           .flops = s.flops(p),
                           .result_columns = columns_of_result(p.x)}));
@@ -128,11 +142,13 @@ void emit_weight(ops::Lowering& l, const ConvProblem& p, const Sizes& s)
         ops::records::conv_tile record = record_of(p, s, p.y, p.x, to);
         record.parts = parts;
         record.part_length = min(length, longest);
-        l.launch(record.launch({.kernel = std::string("conv_tile_weight") + tile.suffix,
-                                .constants = {0, aligned(to, columns) ? 1u : 0u, is_flat(p) ? 1u : 0u,
-                                              aligned(p.y, image_of(p.y)) ? 1u : 0u},
-                                .groups = parts * p.groups * tile.count(s.co, columns),
-                                .flops = s.flops(p)}));
+        l.launch(
+            record.launch({.kernel = kernel_of("weight", p, tile),
+                           .constants = constants_of({0, aligned(to, columns) ? 1u : 0u, is_flat(p) ? 1u : 0u,
+                                                      aligned(p.y, image_of(p.y)) ? 1u : 0u},
+                                                     p),
+                           .groups = parts * p.groups * tile.count(s.co, columns),
+                           .flops = s.flops(p)}));
     };
     if (!same(is_split, 1)) l.when(1 - is_split, [&] { launch(p.weight); });
     if (same(is_split, 0)) return;
@@ -149,11 +165,12 @@ std::string refuse_conv_tile(const device::Capabilities& c, const ConvProblem& p
 {
     if (c.is_cuda()) return "it is Vulkan's";
     if (!c.gpu_kernels()) return "barriers and shared memory are slow on CPUs";
-    if (p.x.dtype != f32) return "it computes in f32";
+    if (const DType t = operand_dtype(p); t == f64 || (t != f32 && !reads_halves(c)))
+        return "it computes in f32";
     return c.shared_bytes < shared_bytes ? "it needs 28.5 KiB of shared memory" : "";
 }
 
-void conv_tile(ops::Lowering& l, const ConvProblem& p)
+void conv_tile(ops::Lowering& l, const device::Capabilities&, const ConvProblem& p)
 {
     const Sizes s(p);
     switch (p.wanted) {

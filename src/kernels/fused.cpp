@@ -43,7 +43,8 @@ void finish_product(const Chain& c, ops::LaunchSpec& product, const device::Capa
     const Code code = code_of(k.text, caps, product.kernel + "_fused");
     product.kernel = code.name;
     product.code = code.words;
-    product.floats = std::move(k.floats);
+    // CHAIN_OPERANDS stands before the floats of the kernel's record.
+    product.floats.insert(product.floats.begin(), k.floats.begin(), k.floats.end());
 }
 
 bool can_fuse(const device::Capabilities& caps) { return has_shader_compiler(caps); }

@@ -105,11 +105,12 @@ public:
         text_ << '\n';
         write_definitions(v);
         write_parts("");
+        if (has_half_results()) text_ << "#include \"common/halves.glsl\"\n";
         write_functions();
         write_element();
         const std::string end = "END_RECORD\n";
         const std::size_t behind = v.text.find(end) + end.size();
-        text_ << v.text.substr(0, behind);
+        text_ << v.text.substr(0, behind) << "#ifndef RESULT\n#define RESULT c\n#endif\n";
         write_finish(false);
         write_finish(true);
         text_ << v.text.substr(behind);
@@ -122,6 +123,12 @@ private:
     bool is_number(const Source& s) const
     {
         return s.from == Source::From::input && chain_.inputs[s.index].number.has_value();
+    }
+
+    bool has_half_results() const
+    {
+        return std::any_of(chain_.results.begin(), chain_.results.end(),
+                           [&](std::uint32_t r) { return chain_.steps[r].dtype != f32; });
     }
 
     // Lists the launch's floats and ints.  A number is read as a float, by a step on integers as an int, or as both.
@@ -423,8 +430,8 @@ private:
         return first;
     }
 
-    // Writes finish(at, column, product), which computes the chain of element `at` of a product's result and stores the
-    // chain's results; with `groups` finish4(), for elements `at` to at + 3 of a row, where `at` is a multiple of 4.
+    // Writes finish(at, column, product), which computes the chain of element `at` of the result of a product or of a kernel of
+    // rows, the operand RESULT, and stores the chain's results; with `groups` finish4(), for elements `at` to at + 3 of a row, where `at` is a multiple of 4.
     void write_finish(bool groups)
     {
         const char *real = groups ? "vec4" : "float", *unit = groups ? " / 4u" : "";
@@ -437,9 +444,17 @@ private:
         else write_call("");
         const std::size_t others = operands_.size() - (chain_.results.size() - 1);
         for (std::size_t r = 0; r < chain_.results.size(); ++r) {
-            const std::string to = r == 0 ? "c" : "o" + std::to_string(others + r - 1);
-            text_ << "    " << (groups ? "Vec4s" : "Floats") << "(record." << to << ".address).v[at" << unit
-                  << "] = r" << r << ";\n";
+            const std::string to =
+                "record." + (r == 0 ? "RESULT" : "o" + std::to_string(others + r - 1)) + ".address";
+            const DType t = chain_.steps[chain_.results[r]].dtype;
+            const std::string value = "r" + std::to_string(r),
+                              bits = "bits_of(" + value + ", " + dtype_name(t) + ")";
+            if (t == f32)
+                text_ << "    " << (groups ? "Vec4s(" : "Floats(") << to << ").v[at" << unit
+                      << "] = " << value << ";\n";
+            else if (groups)
+                text_ << "    store4_bits(" << to << ", " << dtype_name(t) << ", at / 4u, " << bits << ");\n";
+            else text_ << "    Halves(" << to << ").v[at] = uint16_t(" << bits << ");\n";
         }
         text_ << "}\n";
     }
@@ -506,11 +521,12 @@ FusedKernel fused_kernel(const Chain& c, std::span<const LaunchOperand> operands
 namespace {
 
 // Whether a kernel of f32 can compute the chain in place of a load or a store of its own.
-bool is_chain_of_floats(const Chain& c)
+bool is_chain_of_floats(const Chain& c, bool halves = false)
 {
     if (computes_doubles(c) || computes_longs(c)) return false;
     for (const std::uint32_t result : c.results)
-        if (c.steps[result].dtype != f32) return false;
+        if (const DType t = c.steps[result].dtype; t != f32 && !(halves && (t == f16 || t == bf16)))
+            return false;
     return std::none_of(c.steps.begin(), c.steps.end(),
                         [&](const Chain::Step& s) { return computes_integers(c, s); });
 }
@@ -542,9 +558,10 @@ bool fits_reduction(const Chain& c, std::span<const LaunchOperand> operands)
     });
 }
 
-bool fits_product(const Chain& c, std::span<const LaunchOperand> operands, const Dim& columns)
+bool fits_product(const Chain& c, std::span<const LaunchOperand> operands, const Dim& columns,
+                  bool half_access)
 {
-    if (!is_chain_of_floats(c)) return false;
+    if (!is_chain_of_floats(c, half_access)) return false;
     return std::all_of(c.inputs.begin(), c.inputs.end(), [&](const Chain::Input& in) {
         if (in.number) return true;
         if (in.product) return in.dtype == f32 && c.flat(in);

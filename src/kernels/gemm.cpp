@@ -77,7 +77,7 @@ bool is_even(const GemmProblem& p)
 }
 
 // Loads texels.  Operands whose layout does not allow it are packed first.
-void emit_texel(Lowering& l, const GemmProblem& p)
+void emit_texel(Lowering& l, const Capabilities&, const GemmProblem& p)
 {
     Matrix a(p.a), b(p.b);
     const bool transposed = !a.texel_rows() && a.texel_columns();
@@ -115,7 +115,7 @@ View contiguous_batch(Lowering& l, const View& v)
     return ops::copied_once(v, 2, [&](const View& once) { return l.contiguous(once); });
 }
 
-void emit_library(Lowering& l, const GemmProblem& p)
+void emit_library(Lowering& l, const Capabilities&, const GemmProblem& p)
 {
     const Dim a_accepted = library_accepts(p.a), b_accepted = library_accepts(p.b);
     for (const bool copy_a : {false, true})
@@ -138,7 +138,7 @@ View transposed(View v) // swaps rows and columns
 }
 
 // Computes C^T = B^T A^T, for a B that is stored by columns (x W^T): this packs A, which is smaller.
-void emit_turned(Lowering& l, const GemmProblem& p)
+void emit_turned(Lowering& l, const Capabilities&, const GemmProblem& p)
 {
     const Matrix a(transposed(p.b));
     Matrix b(transposed(p.a));
@@ -153,11 +153,11 @@ void emit_turned(Lowering& l, const GemmProblem& p)
     l.launch(record.launch(std::move(spec)), by_address("gemm_address_shuffle", p, {16, 32}));
 }
 
-void emit_shuffle(Lowering& l, const GemmProblem& p)
+void emit_shuffle(Lowering& l, const Capabilities&, const GemmProblem& p)
 {
     l.launch(by_address("gemm_address_shuffle", p, {16, 32}));
 }
-void emit_address(Lowering& l, const GemmProblem& p) { l.launch(general(p)); }
+void emit_address(Lowering& l, const Capabilities&, const GemmProblem& p) { l.launch(general(p)); }
 
 constexpr const char* f32_only = "it computes in f32";
 
@@ -206,11 +206,12 @@ std::string refuse_shuffle(const Capabilities& c, const GemmProblem& p)
 
 std::string refuse_nothing(const Capabilities&, const GemmProblem&) { return {}; }
 
-constexpr std::array<Variant<GemmProblem>, 6> variants = {{
+constexpr std::array<Variant<GemmProblem>, 7> variants = {{
     {"library", refuse_library, serves_all, emit_library},
     {"turned", refuse_turned, turned_serves, emit_turned},
     {"texel", refuse_texel, serves_all, emit_texel},
     {"shuffle", refuse_shuffle, serves_all, emit_shuffle},
+    {"matrix", refuse_gemm_matrix, serves_all, gemm_matrix},
     {"tile", refuse_gemm_tile, serves_all, gemm_tile},
     {"address", refuse_nothing, serves_all, emit_address},
 }};
@@ -312,12 +313,7 @@ void add_parts(Lowering& l, const View& partial, const View& c, const Dim& parts
                                         .outer_stride = c.layout.strides[0],
                                         .inner_stride = c.layout.strides[1]};
     l.launch(record.launch(
-        {.groups = ceil_div(batches * rows * columns, 64), .result_columns = columns_if_whole(c)}));
-}
-
-Dim columns_if_whole(const View& c)
-{
-    return c.contiguous() && same(c.layout.offset, 0) ? c.sizes().back() : Dim(0);
+        {.groups = ceil_div(batches * rows * columns, 64), .result_columns = ops::columns_if_whole(c)}));
 }
 
 View packed(Lowering& l, const Capabilities& caps, const View& v, const Dim& rows, const Dim& columns)

@@ -15,7 +15,8 @@ enum class Author : std::uint8_t { library, user };
 struct SpirvCompiler {
     // `name`: of the text, for errors.
     SpirV (*compile)(const std::string& name, const std::string& text, Author);
-    std::string version; // differs between compilers that may generate different code
+    bool (*knows)(const std::string& extension); // of GLSL
+    std::string version;                         // differs between compilers that may generate different code
 };
 
 const SpirvCompiler* spirv_compiler() noexcept; // null if none is linked

@@ -11,38 +11,44 @@
 
 namespace reprise::kernels {
 
-// Emits C[b] = A[b] B[b].  The numeric class of f32 and f64 is in shaders/common/gemm.glsl, of f32 on GPUs in gemm_tile.cpp,
-// that of f16 and bf16 in cuda/gemm_half.cu.
+// Emits C[b] = A[b] B[b].  The numeric class of f32 and f64 is in shaders/common/gemm.glsl, on GPUs in gemm_tile.cpp, by
+// cooperative matrices in shaders/gemm_matrix.comp, that of f16 and bf16 on CUDA in cuda/gemm_half.cu.
 void gemm(ops::Lowering&, const device::Capabilities&, const ops::GemmProblem&);
 // Returns a contiguous view as one matrix [1, 1, rows, columns].
 ops::View as_matrix(ops::View, const Dim& rows, const Dim& columns);
 // Writes the sum of the parts [parts, outer, inner, rows, columns], added in order, to c [outer, inner, rows, columns].
 void add_parts(ops::Lowering&, const ops::View& partial, const ops::View& c, const Dim& parts);
-// Returns LaunchSpec::result_columns for a result: 0 unless it is contiguous, from the start of its value.
-Dim columns_if_whole(const ops::View& c);
 ops::View packed(ops::Lowering&, const device::Capabilities&, const ops::View&, const Dim& rows,
                  const Dim& columns);
 
+// Whether products on the device read operands of f16 and bf16 as they are, where the result is f32.
+bool reads_halves(const device::Capabilities&);
 std::string refuse_gemm_tile(const device::Capabilities&, const ops::GemmProblem&);
-void gemm_tile(ops::Lowering&, const ops::GemmProblem&); // all views have rank 4
+void gemm_tile(ops::Lowering&, const device::Capabilities&, const ops::GemmProblem&); // all views have rank 4
+std::string refuse_gemm_matrix(const device::Capabilities&, const ops::GemmProblem&);
+void gemm_matrix(ops::Lowering&, const device::Capabilities&, const ops::GemmProblem&);
 
 // Emits a convolution, or one of its two gradients.
 void conv(ops::Lowering&, const device::Capabilities&, const ops::ConvProblem&);
+DType operand_dtype(
+    const ops::ConvProblem&); // of the operands; the result's dtype may be f32 where it is f16 or bf16
+// Returns the problem with f32 copies of its operands.
+ops::ConvProblem with_f32_operands(ops::Lowering&, ops::ConvProblem);
 // The variants: direct (3 x 3 and 1 x 1 windows, on CPUs), depthwise (groups of one channel), pointwise (1 x 1
 // windows), implicit and tile (a product with a matrix of windows that is never stored: on CUDA, and on other GPUs),
 // patches (im2col: it is stored).
 std::string refuse_direct(const device::Capabilities&, const ops::ConvProblem&);
 Dim direct_serves(const ops::ConvProblem&); // 1 at sizes where it can run, else 0
-void conv_direct(ops::Lowering&, const ops::ConvProblem&);
+void conv_direct(ops::Lowering&, const device::Capabilities&, const ops::ConvProblem&);
 std::string refuse_depthwise(const device::Capabilities&, const ops::ConvProblem&);
-void conv_depthwise(ops::Lowering&, const ops::ConvProblem&);
+void conv_depthwise(ops::Lowering&, const device::Capabilities&, const ops::ConvProblem&);
 std::string refuse_pointwise(const device::Capabilities&, const ops::ConvProblem&);
-void conv_pointwise(ops::Lowering&, const ops::ConvProblem&);
+void conv_pointwise(ops::Lowering&, const device::Capabilities&, const ops::ConvProblem&);
 std::string refuse_implicit(const device::Capabilities&, const ops::ConvProblem&);
-void conv_implicit(ops::Lowering&, const ops::ConvProblem&);
+void conv_implicit(ops::Lowering&, const device::Capabilities&, const ops::ConvProblem&);
 std::string refuse_conv_tile(const device::Capabilities&, const ops::ConvProblem&);
-void conv_tile(ops::Lowering&, const ops::ConvProblem&);
-void conv_patches(ops::Lowering&, const ops::ConvProblem&);
+void conv_tile(ops::Lowering&, const device::Capabilities&, const ops::ConvProblem&);
+void conv_patches(ops::Lowering&, const device::Capabilities&, const ops::ConvProblem&);
 
 // Explains for each variant why it can't run this problem on this device, for the output of `reprise` and for tests.
 struct Refusal {

@@ -263,12 +263,14 @@ const Op attention_op{.name = "attention",
                       .decompose = decompose,
                       .lower = lower_attention,
                       .reference = reference_attention,
+                      .narrow = true,
                       .cost = graph::Cost::compute};
 const Op attention_vjp_op{.name = "attention_vjp",
                           .infer = infer_vjp,
                           .decompose = decompose_vjp,
                           .lower = lower_attention_vjp,
                           .reference = reference_attention_vjp,
+                          .narrow = true,
                           .cost = graph::Cost::compute};
 
 } // namespace ops

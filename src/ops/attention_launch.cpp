@@ -50,7 +50,14 @@ namespace {
 
 Mask mask_of(Lowering& l, const graph::Attributes& a, std::size_t input)
 {
-    return a.integer("masked") != 0 ? Mask(l.input(input)) : Mask();
+    if (a.integer("masked") == 0) return {};
+    const View mask = l.input(input);
+    if (size_of(mask.dtype) == 4) return Mask(mask);
+    return Mask(copied_once(mask, 3, [&](const View& once) { // the kernels read masks as i32 and f32
+        const View to = l.temporary(is_floating(mask.dtype) ? f32 : i32, once.sizes());
+        l.copy(once, to);
+        return to;
+    }));
 }
 
 } // namespace

@@ -188,15 +188,33 @@ Dim by_matrices(const Lowering& l, const AttentionSizes& s, const Attributes& a)
     return a.integer("wide") != 0 ? ungrouped : ungrouped * (1 - is_at_least(s.keys, max_keys + 1));
 }
 
+// Whether tiles can read the operands as they are: f16 or bf16 in whole texels.
+bool tiles_take_halves(Lowering& l, const Node& n)
+{
+    if (!fits_tiles(l, n.attributes) || !l.half_access() ||
+        (n.outputs[0].dtype != f16 && n.outputs[0].dtype != bf16))
+        return false;
+    const std::size_t count = n.inputs.size() - (n.attributes.integer("masked") != 0 ? 1 : 0);
+    for (std::size_t i = 0; i < count; ++i)
+        if (n.inputs[i].type().dtype == n.outputs[0].dtype && !has_texel_rows(l.input(i).layout))
+            return false;
+    return true;
+}
+
 // Emits the launches that serve these sizes, or both kinds, each with a condition, if the sizes are symbols.
 using Way = void (*)(Lowering&, const Attributes&, const AttentionSizes&);
 void choose(Lowering& l, const Node& n, const AttentionSizes& s, Way matrices, Way lanes, Way tiles)
 {
     require_floating_kernel("scaled_dot_product_attention", n.outputs[0].dtype);
     const Dim by = by_matrices(l, s, n.attributes);
-    if (!same(by, 0)) l.when(by, [&] { matrices(l, n.attributes, s); });
-    if (!same(by, 1))
-        l.when(1 - by, [&] { (fits_tiles(l, n.attributes) ? tiles : lanes)(l, n.attributes, s); });
+    const Way one_pass = fits_tiles(l, n.attributes) ? tiles : lanes;
+    const auto run = [&](Way way) { way(l, n.attributes, s); };
+    const auto emit = [&](const auto& by_matrices, const auto& in_one_pass) {
+        if (!same(by, 0)) l.when(by, by_matrices);
+        if (!same(by, 1)) l.when(1 - by, in_one_pass);
+    };
+    if (tiles_take_halves(l, n)) emit([&] { l.widened([&] { run(matrices); }); }, [&] { run(tiles); });
+    else l.widened([&] { emit([&] { run(matrices); }, [&] { run(one_pass); }); });
 }
 
 } // namespace

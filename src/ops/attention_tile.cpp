@@ -18,11 +18,14 @@ std::int64_t features_of(const AttentionSizes& s)
     return std::max(s.features.value(), s.value_features.value());
 }
 
-// The suffix of the kernels for this number of features.
-std::string suffix_of(const AttentionSizes& s)
+// The suffix of the kernels for the dtype and the number of features.
+std::string suffix_of(const View& q, const AttentionSizes& s)
 {
     const std::int64_t features = features_of(s);
-    return features <= 32 ? "_32" : features <= 64 ? "_64" : features <= 128 ? "_128" : "_256";
+    return (q.dtype == f32 ? std::string() : "_half") + (features <= 32    ? "_32"
+                                                         : features <= 64  ? "_64"
+                                                         : features <= 128 ? "_128"
+                                                                           : "_256");
 }
 
 // Of products that take a number of features together.
@@ -32,18 +35,19 @@ Dim flops_of(const AttentionSizes& s, const Attributes& a, const Dim& features)
     return 2 * s.batch * s.heads * s.queries * keys * features;
 }
 
-void add_store_vectors(PassArguments& pass, const View& to)
+// STORE_VECTORS, and of f16 and bf16 BF16.
+void add_constants(PassArguments& pass, const View& to)
 {
     pass.constants.push_back(has_texel_rows(to.layout) ? 1u : 0u);
+    if (to.dtype != f32) pass.constants.push_back(to.dtype == bf16 ? 1u : 0u);
 }
 
-void launch_query(Lowering& l, const Attributes& a, const AttentionSizes& s, const View& dy, const View& lse,
-                  const View& share)
+void launch_query(Lowering& l, const Attributes& a, const AttentionSizes& s, PassArguments pass,
+                  const View& dy, const View& lse, const View& share)
 {
     const View q = in_texels(l, l.input(1)), k = in_texels(l, l.input(2)), v = in_texels(l, l.input(3)),
                y = in_texels(l, heads_first(l.input(4))), dq = heads_first(l.output(0));
-    PassArguments pass(l, a, 6);
-    add_store_vectors(pass, dq);
+    add_constants(pass, dq);
     const Dim all_heads = s.batch * s.heads;
     const records::attention_tile_vjp_query record{.q = q,
                                                    .k = k,
@@ -66,23 +70,23 @@ void launch_query(Lowering& l, const Attributes& a, const AttentionSizes& s, con
                                                    .dy_strides = row_strides(dy, 4),
                                                    .y_strides = row_strides(y, 4),
                                                    .dq_strides = row_strides(dq)};
-    l.launch(record.launch({.kernel = "attention_tile_vjp_query" + suffix_of(s),
+    l.launch(record.launch({.kernel = "attention_tile_vjp_query" + suffix_of(q, s),
                             .constants = pass.constants,
                             .groups = all_heads * ceil_div(s.queries, side),
                             .words = true,
                             .flops = flops_of(s, a, 2 * s.features + s.value_features)}));
 }
 
-void launch_key(Lowering& l, const Attributes& a, const AttentionSizes& s, const View& dy, const View& lse,
-                const View& share)
+void launch_key(Lowering& l, const Attributes& a, const AttentionSizes& s, const PassArguments& arguments,
+                const View& dy, const View& lse, const View& share)
 {
     const View q = in_texels(l, l.input(1)), k = in_texels(l, l.input(2)), v = in_texels(l, l.input(3)),
                dk = heads_first(l.output(1)), dv = heads_first(l.output(2));
     const Dim all_heads = s.batch * s.key_heads;
     const auto launch = [&](const char* kernel, const records::Output& to_k, const records::Output& to_v,
                             const View& stored, const Dim& features) {
-        PassArguments pass(l, a, 6);
-        add_store_vectors(pass, stored);
+        PassArguments pass = arguments;
+        add_constants(pass, stored);
         const records::attention_tile_vjp_key record{.q = q,
                                                      .k = k,
                                                      .v = v,
@@ -104,7 +108,7 @@ void launch_key(Lowering& l, const Attributes& a, const AttentionSizes& s, const
                                                      .dy_strides = row_strides(dy, 4),
                                                      .dk_strides = row_strides(dk),
                                                      .dv_strides = row_strides(dv)};
-        l.launch(record.launch({.kernel = kernel + suffix_of(s),
+        l.launch(record.launch({.kernel = kernel + suffix_of(q, s),
                                 .constants = pass.constants,
                                 .groups = all_heads * ceil_div(s.keys, side),
                                 .words = true,
@@ -129,7 +133,7 @@ void forward_by_tiles(Lowering& l, const Attributes& a, const AttentionSizes& s)
     const View q = in_texels(l, l.input(0)), k = in_texels(l, l.input(1)), v = in_texels(l, l.input(2)),
                y = heads_first(l.output(0));
     PassArguments pass(l, a, 3);
-    add_store_vectors(pass, y);
+    add_constants(pass, y);
     const Dim all_heads = s.batch * s.heads;
     const records::attention_tile record{.q = q,
                                          .k = k,
@@ -147,7 +151,7 @@ void forward_by_tiles(Lowering& l, const Attributes& a, const AttentionSizes& s)
                                          .k_strides = row_strides(k, 4),
                                          .v_strides = row_strides(v, 4),
                                          .y_strides = row_strides(y)};
-    l.launch(record.launch({.kernel = "attention_tile" + suffix_of(s),
+    l.launch(record.launch({.kernel = "attention_tile" + suffix_of(q, s),
                             .constants = pass.constants,
                             .groups = all_heads * ceil_div(s.queries, side),
                             .words = true,
@@ -158,8 +162,9 @@ void gradient_by_tiles(Lowering& l, const Attributes& a, const AttentionSizes& s
 {
     const View dy = in_texels(l, heads_first(l.input(0))), lse = l.contiguous(l.input(5));
     const View share = l.temporary(f32, {s.batch, s.heads, s.queries});
-    launch_query(l, a, s, dy, lse, share);
-    launch_key(l, a, s, dy, lse, share);
+    const PassArguments pass(l, a, 6);
+    launch_query(l, a, s, pass, dy, lse, share);
+    launch_key(l, a, s, pass, dy, lse, share);
 }
 
 } // namespace reprise::ops

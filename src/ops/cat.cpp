@@ -72,14 +72,27 @@ void lower_part(Lowering& l, View from, const View& to)
 
 void lower(Lowering& l, const Node& n)
 {
-    const std::size_t d = dim_of(n.attributes);
-    View part = l.output();
-    for (std::size_t i = 0; i < n.inputs.size(); ++i) {
-        const View from = l.input(i);
-        part.layout.sizes = from.sizes();
-        lower_part(l, from, part);
-        part.layout.offset += from.sizes()[d] * part.layout.strides[d];
-    }
+    struct Part {
+        View from, to;
+    };
+    std::vector<Part> words;
+    const auto each_part = [&](const auto& emit) {
+        const std::size_t d = dim_of(n.attributes);
+        View part = l.output();
+        for (std::size_t i = 0; i < n.inputs.size(); ++i) {
+            const View from = l.input(i);
+            part.layout.sizes = from.sizes();
+            emit(from, part);
+            part.layout.offset += from.sizes()[d] * part.layout.strides[d];
+        }
+    };
+    each_part([&](const View& from, const View& to) {
+        const auto a = as_words(from), b = as_words(to);
+        if (a && b) words.push_back({*a, *b});
+    });
+    if (words.size() == n.inputs.size())
+        for (const Part& p : words) lower_part(l, p.from, p.to);
+    else l.widened([&] { each_part([&](const View& from, const View& to) { lower_part(l, from, to); }); });
 }
 
 void reference(const ReferenceArguments& a)
@@ -107,8 +120,13 @@ std::vector<Tensor> parts_of(const std::vector<Tensor>& tensors)
 
 } // namespace
 
-const Op cat_op{
-    .name = "cat", .infer = infer, .vjp = vjp, .lower = lower, .reference = reference, .doubles = true};
+const Op cat_op{.name = "cat",
+                .infer = infer,
+                .vjp = vjp,
+                .lower = lower,
+                .reference = reference,
+                .narrow = true,
+                .doubles = true};
 
 } // namespace ops
 

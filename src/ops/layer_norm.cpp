@@ -157,8 +157,9 @@ void lower_short(Lowering& l, const Node& n)
                                          .y_strides = y.strides(division.unit),
                                          .mean_strides = DimVector{1},
                                          .rstd_strides = DimVector{1}};
-        return record.launch(
-            {.constants = {1, weight.exists(), bias.exists(), centered(n)}, .groups = division.groups});
+        return record.launch({.constants = {1, weight.exists(), bias.exists(), centered(n)},
+                              .groups = division.groups,
+                              .result_columns = columns_if_whole(y.view)});
     });
 }
 
@@ -256,7 +257,9 @@ void lower_short_vjp(Lowering& l, const Node& n)
                                              .dx_strides = dx.strides(division.unit),
                                              .mean_strides = DimVector{1},
                                              .rstd_strides = DimVector{1}};
-        return record.launch({.constants = {1, weight.exists(), centered(n)}, .groups = division.groups});
+        return record.launch({.constants = {1, weight.exists(), centered(n)},
+                              .groups = division.groups,
+                              .result_columns = columns_if_whole(dx.view)});
     });
 }
 

@@ -8,6 +8,30 @@
 
 namespace reprise::ops {
 
+std::optional<View> as_words(View v)
+{
+    const auto elements = 4 / static_cast<std::int64_t>(size_of(v.dtype)); // of a word; 0 of wider ones
+    if (elements <= 1) return v;
+    graph::Strided& s = v.layout;
+    if (s.sizes.empty() || !same(s.strides.back(), 1) || !s.sizes.back().divisible_by(elements) ||
+        !s.offset.divisible_by(elements))
+        return std::nullopt;
+    for (std::size_t d = 0; d + 1 < s.sizes.size(); ++d) {
+        if (same(s.sizes[d], 1)) s.strides[d] = 0; // has no effect
+        if (!s.strides[d].divisible_by(elements)) return std::nullopt;
+        s.strides[d] = floor_div(s.strides[d], elements);
+    }
+    s.sizes.back() = floor_div(s.sizes.back(), elements);
+    s.offset = floor_div(s.offset, elements);
+    v.dtype = i32;
+    return v;
+}
+
+Dim columns_if_whole(const View& v)
+{
+    return v.contiguous() && same(v.layout.offset, 0) ? v.sizes().back() : Dim(0);
+}
+
 bool View::contiguous() const
 {
     const shape::Strides want = shape::contiguous_strides(layout.sizes);

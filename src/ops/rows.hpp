@@ -28,10 +28,13 @@ void launch_rows(Lowering& l, const Dim& columns, const Dim& rows, bool aligned,
         spec.kernel += aligned ? "_group_vec4" : "_group";
         return l.launch(std::move(spec));
     }
-    const Dim groups = ceil_div(rows, 64);
-    LaunchSpec by_address = launch_of(RowsDivision{1, 0, groups});
-    if (!l.texels() || !aligned) return l.launch(std::move(by_address));
-    l.launch(texel_variant(launch_of(RowsDivision{4, 0, groups})), std::move(by_address));
+    const auto without_chain = [&](std::int64_t unit) { // only variants with GROUP can compute one
+        LaunchSpec spec = launch_of({unit, 0, ceil_div(rows, 64)});
+        spec.result_columns = 0;
+        return spec;
+    };
+    if (!l.texels() || !aligned) return l.launch(without_chain(1));
+    l.launch(texel_variant(without_chain(4)), without_chain(1));
 }
 
 } // namespace reprise::ops

@@ -14,6 +14,7 @@ PlanLaunch launch_of(ops::LaunchSpec spec, const PlanLaunch& from)
     l.condition = from.condition;
     l.groups *= from.condition;
     l.in_place = from.in_place;
+    l.recomputation = from.recomputation;
     return l;
 }
 

@@ -326,6 +326,7 @@ void rematerialize(Plan& plan, const DropSet& drops)
         if (l.fallback_of != no_launch) l.fallback_of = moved.at({s.rematerialized, l.fallback_of});
         if (s.rematerialized && run.count(s.launch)) {
             l.label += ", again";
+            l.recomputation = PlanLaunch::of_budget;
             for (const PlanOperand& o : l.operands)
                 if (writes(o) && !plan.values[o.value].name.ends_with(" again"))
                     plan.values[o.value].name += " again";

@@ -175,7 +175,7 @@ private:
 
 class Fuser {
 public:
-    explicit Fuser(Plan& p) : plan_(p), dead_(p.launches.size(), false) {}
+    Fuser(Plan& p, bool half_access) : plan_(p), half_access_(half_access), dead_(p.launches.size(), false) {}
 
     void run()
     {
@@ -299,14 +299,15 @@ private:
 
     // Returns the launch of a product with the result `value` that also computes the elementwise launch, which reads it;
     // nullopt if no kernel does.
-    static std::optional<PlanLaunch> finished_by(const PlanLaunch& elementwise, const PlanLaunch& product,
-                                                 std::uint32_t value)
+    std::optional<PlanLaunch> finished_by(const PlanLaunch& elementwise, const PlanLaunch& product,
+                                          std::uint32_t value) const
     {
         if (product.chain || same(product.result_columns, 0)) return std::nullopt;
         const std::size_t inputs = elementwise.chain->memory_inputs();
         for (std::size_t k = 0; k < elementwise.operands.size(); ++k) {
             const PlanOperand& o = elementwise.operands[k];
             if (k < inputs && o.value == value && !same(o.offset, 0)) return std::nullopt;
+            if (k < inputs && o.value != value && any_operand(product, o.value, writes)) return std::nullopt;
             // No result may be an operand of the product: in h = relu(h W) other workgroups still read h.
             if (k >= inputs && any_operand(product, o.value, touches)) return std::nullopt;
         }
@@ -323,7 +324,7 @@ private:
             in.product = elementwise.operands[in.operand].value == value;
             in.operand = moved[in.operand];
         }
-        if (!kernels::fits_product(c, l.operands, l.result_columns)) return std::nullopt;
+        if (!kernels::fits_product(c, l.operands, l.result_columns, half_access_)) return std::nullopt;
         const auto results = elementwise.operands.begin() + static_cast<std::ptrdiff_t>(inputs);
         *std::find_if(l.operands.begin(), l.operands.end(),
                       [&](const PlanOperand& o) { return o.value == value && writes(o); }) = *results;
@@ -370,11 +371,12 @@ private:
     }
 
     Plan& plan_;
+    bool half_access_; // Capabilities::half_access
     std::vector<bool> dead_;
 };
 
 } // namespace
 
-void fuse(Plan& plan) { Fuser(plan).run(); }
+void fuse(Plan& plan, const device::Capabilities& caps) { Fuser(plan, caps.half_access).run(); }
 
 } // namespace reprise::plan

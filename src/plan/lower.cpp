@@ -83,7 +83,7 @@ public:
         if (auto found = wide_.inputs.find(i); found != wide_.inputs.end()) return found->second;
         const View v = materialised(node_->inputs.at(i));
         const DType wide = wide_dtype(v.dtype);
-        if (!wide_.on || wide == v.dtype) return v;
+        if (!wide_.of_inputs || wide == v.dtype) return v;
         return wide_.inputs.emplace(i, widened(v, wide)).first->second;
     }
     View indices(std::size_t i) override
@@ -91,10 +91,10 @@ public:
         const View v = input(i);
         return v.dtype == i64 ? in_words(v) : v;
     }
-    View output(std::size_t i) override { return wide_.on ? wide_.outputs[i] : views_.at(node_)[i]; }
+    View output(std::size_t i) override { return wide_.of_outputs ? wide_.outputs[i] : views_.at(node_)[i]; }
     void written(std::size_t i) override
     {
-        if (!wide_.on) return;
+        if (!wide_.of_outputs) return;
         const View& to = views_.at(node_)[i];
         if (wide_.outputs[i].value != to.value) copy(wide_.outputs[i], to);
         wide_.outputs[i] = to;
@@ -160,12 +160,22 @@ public:
     {
         return kernels::packed(*this, caps_, v, rows, columns);
     }
+    void widened(const std::function<void()>& emit) override
+    {
+        Widening outer =
+            std::exchange(wide_, {.of_inputs = true, .of_outputs = true, .condition = condition_});
+        widen_outputs();
+        emit();
+        for (std::size_t i = 0; i < wide_.outputs.size(); ++i) written(i);
+        wide_ = std::move(outer);
+    }
     bool texels() const override { return caps_.prefer_texels; }
     bool launches_are_cheap() const override { return !caps_.gpu_kernels(); }
     std::uint32_t group_memory() const override
     {
         return caps_.gpu_kernels() && !caps_.is_cuda() ? caps_.shared_bytes : 0;
     }
+    bool half_access() const override { return caps_.half_access; }
 
 private:
     std::uint32_t add_value(DType dtype, Dim elements, std::string name)
@@ -289,15 +299,20 @@ private:
         const bool multiplied =
             n.outputs[0].dtype == bf16 ? caps_.bf16_products : caps_.half_products; // without widening
         const bool narrow = n.op->row || n.op->narrow || (n.op->half_products && multiplied);
-        Widening outer = std::exchange(wide_, {.on = !narrow});
-        const std::vector<View> outputs = views_.at(&n);
-        for (const View& v : outputs) {
+        const bool reads_narrow = narrow || (n.op->half_products && kernels::reads_halves(caps_));
+        Widening outer = std::exchange(wide_, {.of_inputs = !reads_narrow, .of_outputs = !narrow});
+        widen_outputs();
+        n.op->lower(*this, n);
+        for (std::size_t i = 0; i < wide_.outputs.size(); ++i) written(i);
+        wide_ = std::move(outer);
+    }
+
+    void widen_outputs()
+    {
+        for (const View& v : views_.at(node_)) {
             const DType wide = wide_dtype(v.dtype);
             wide_.outputs.push_back(wide == v.dtype ? v : temporary(wide, v.sizes()));
         }
-        n.op->lower(*this, n);
-        for (std::size_t i = 0; i < outputs.size(); ++i) written(i);
-        wide_ = std::move(outer);
     }
 
     // Returns the dtype in which kernels compute a narrow dtype.
@@ -346,10 +361,10 @@ private:
     }
 
     // Returns a copy in another dtype. It is computed at every call, whatever the condition of the launch that needs
-    // it.
+    // it, but within widened() only where that runs.
     View widened(const View& v, DType wide)
     {
-        const Dim condition = std::exchange(condition_, Dim(1));
+        const Dim condition = std::exchange(condition_, wide_.condition);
         const View to = with_unique_elements(v, wide);
         condition_ = condition;
         return to;
@@ -562,7 +577,8 @@ private:
     const Node* node_ = nullptr;
     // Operands of the current node after widening, if its kernels do not take narrow dtypes.
     struct Widening {
-        bool on = false;
+        bool of_inputs = false, of_outputs = false;
+        Dim condition = 1; // where the copies are needed
         std::unordered_map<std::size_t, View> inputs{};
         std::vector<View> outputs{};
     } wide_;

@@ -28,7 +28,7 @@ Compiled draft(const Request& request)
     check_after(c, "assign_state");
     eliminate_dead_code(c.plan);
     check_after(c, "eliminate_dead_code");
-    if (request.fuse && kernels::can_fuse(*request.capabilities)) fuse(c.plan);
+    if (request.fuse && kernels::can_fuse(*request.capabilities)) fuse(c.plan, *request.capabilities);
     check_after(c, "fuse");
     return c;
 }
@@ -42,7 +42,7 @@ void finish(Compiled& c, const Request& request)
     check_after(c, "choose_kernels");
     batch(c.plan);
     check_after(c, "batch");
-    schedule(c.plan);
+    schedule(c.plan, *request.capabilities);
     find_lifetimes(c.plan);
     check_after(c, "schedule");
 }

@@ -56,12 +56,12 @@ void recompute_segments(Compiled&);              // recompute.cpp: recomputes se
 void eliminate_common_subexpressions(Compiled&); // cse.cpp: gradients reuse recomputed values
 // state.cpp: updates state in place if nothing else reads the old value, otherwise copies the new value.
 void assign_state(Compiled&, const Request&);
-void eliminate_dead_code(Plan&); // dce.cpp: removes launches whose results nobody reads
-void fuse(Plan&);                // fuse.cpp: joins chains of elementwise launches
-void write_in_place(Plan&);      // in_place.cpp: elementwise launches overwrite inputs at their last use
+void eliminate_dead_code(Plan&);               // dce.cpp: removes launches whose results nobody reads
+void fuse(Plan&, const device::Capabilities&); // fuse.cpp: joins chains of elementwise launches
+void write_in_place(Plan&); // in_place.cpp: elementwise launches overwrite inputs at their last use
 void choose_kernels(Plan&, const device::Capabilities&); // choose.cpp: chooses elementwise kernels
 void batch(Plan&);                                       // batch.cpp: merges the updates of all parameters
-void schedule(Plan&);                                    // schedule.cpp: assigns epochs
+void schedule(Plan&, const device::Capabilities&);       // schedule.cpp: assigns epochs
 void find_lifetimes(Plan&);                              // schedule.cpp: first and last epoch of each value
 
 } // namespace reprise::plan

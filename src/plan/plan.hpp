@@ -53,7 +53,9 @@ struct PlanLaunch : ops::LaunchSpec {
     std::uint32_t epoch = 0;
     std::uint32_t segment = no_segment; // the segment that it belongs to
     std::uint32_t node = 0;             // the number of its node: equal for all launches of one node
-    // Launches with the same number are recomputed together; 0: not a recomputation.
+    // Launches with the same number are recomputed together; 0: not a recomputation; those that a memory budget has added have
+    // the number `of_budget`.
+    static constexpr std::uint32_t of_budget = ~std::uint32_t{0};
     std::uint32_t recomputation = 0;
     std::uint32_t fallback_of = no_launch; // the launch that it replaces if operands are not in the slab
     std::string label;

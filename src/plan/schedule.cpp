@@ -1,7 +1,8 @@
-// Assigns epochs: launches keep their order, and a new epoch starts at each launch that conflicts with one in the
-// current epoch. Program order preserves the lifetimes. Independent neighbours share an epoch, unless together they
-// have more live bytes than any single launch of the plan.
+// Assigns epochs.  A launch starts a new epoch where it conflicts with one in the current epoch, or where together they would
+// have more live bytes than any single launch of the plan.  On devices where an epoch costs much, a launch joins the earliest
+// epoch after all that it depends on, as far as the live bytes of the epochs in between allow.
 #include <algorithm>
+#include <numeric>
 
 #include "plan/pipeline.hpp"
 #include "plan/place.hpp"
@@ -10,94 +11,193 @@ namespace reprise::plan {
 
 namespace {
 
-constexpr std::uint32_t never = no_launch;
+// The epochs by which a launch moves up at most: so a value that is larger than the sizes for which a plan is made lives only a
+// little longer.
+constexpr std::uint32_t most_up = 4;
 
-// Tracks the live bytes of temporaries in the current epoch, at one size per symbol.
+// A launch and its fallbacks, of which only one runs.
+struct Group {
+    std::size_t begin, end;
+};
+
+// The live bytes of temporaries in each epoch, at one size per symbol.
 class Memory {
 public:
-    Memory(const Plan& p, const LaunchesByValue& touched, const std::vector<std::uint64_t>& bytes)
-        : begins_(p.launches.size(), 0), ends_(p.launches.size(), 0)
+    Memory(const Plan& p, const std::vector<std::uint64_t>& bytes)
     {
-        for (std::size_t v = 0; v < bytes.size(); ++v) {
-            if (touched[v].empty() || p.values[v].place != Place::temporary) continue;
-            begins_[touched[v].front()] += aligned(bytes[v]);
-            ends_[touched[v].back()] += aligned(bytes[v]);
-        }
+        for (std::size_t v = 0; v < bytes.size(); ++v)
+            bytes_.push_back(p.values[v].place == Place::temporary ? aligned(bytes[v]) : 0);
         const std::uint64_t max_live = max_live_at_launch(p, bytes);
         limit_ = max_live + max_live / 64;
     }
-    // Returns whether launches [from, to) would exceed the live bytes of any single launch while values that die in
-    // this epoch could be released by ending it.
-    bool is_full(std::size_t from, std::size_t to) const
+    std::uint64_t bytes(std::uint32_t value) const { return bytes_[value]; }
+    // Whether the epoch with `more` bytes stays within the live bytes of a single launch.
+    bool fits(std::uint32_t epoch, std::uint64_t more) const { return live_[epoch] + more <= limit_; }
+    // Whether the current epoch does not, and ending it would release memory.
+    bool is_full(std::uint64_t more) const { return live_.back() + more > limit_ && dying_ > 0; }
+    void begin_epoch()
     {
-        return live_ + sum(begins_, from, to) > limit_ && dying_ > 0;
-    }
-    void end_epoch()
-    {
-        live_ -= dying_;
+        live_.push_back(live_.back() - dying_);
         dying_ = 0;
     }
-    void add(std::size_t from, std::size_t to)
+    void begin_value(std::uint32_t epoch, std::uint32_t value)
     {
-        live_ += sum(begins_, from, to);
-        dying_ += sum(ends_, from, to);
+        for (std::size_t e = epoch; e < live_.size(); ++e) live_[e] += bytes_[value];
+    }
+    // `epoch` is the last one that accesses the value.
+    void end_value(std::uint32_t epoch, std::uint32_t value)
+    {
+        for (std::size_t e = epoch + 1; e < live_.size(); ++e) live_[e] -= bytes_[value];
+        if (epoch + 1 == live_.size()) dying_ += bytes_[value];
     }
 
 private:
-    static std::uint64_t sum(const std::vector<std::uint64_t>& v, std::size_t from, std::size_t to)
+    std::vector<std::uint64_t> bytes_; // by value; 0 of those that are no temporaries
+    std::vector<std::uint64_t> live_{0};
+    std::uint64_t limit_ = 0, dying_ = 0; // dying: in the current epoch
+};
+
+class Scheduler {
+public:
+    Scheduler(Plan& p, bool moves_up)
+        : plan_(p), moves_up_(moves_up), touched_(launches_by_value(p, touches)), of_value_(p.values.size())
     {
-        std::uint64_t out = 0;
-        for (std::size_t i = from; i < to; ++i) out += v[i];
-        return out;
+        for (const auto& bytes : bytes_at_sizes(p)) memory_.emplace_back(p, bytes);
     }
 
-    std::vector<std::uint64_t> begins_, ends_; // by launch: bytes of values that it accesses first or last
-    std::uint64_t limit_ = 0, live_ = 0, dying_ = 0;
+    void run()
+    {
+        const std::vector<PlanLaunch>& launches = plan_.launches;
+        for (Group g{0, 0}; g.begin < launches.size(); g.begin = g.end) {
+            g.end = g.begin + 1;
+            while (g.end < launches.size() && launches[g.end].fallback_of == g.begin) ++g.end;
+            add(g, epoch_of(g));
+        }
+        plan_.epochs = launches.empty() ? 0 : current_ + 1;
+        if (moves_up_) order_by_epoch();
+    }
+
+private:
+    struct
+        OfValue { // one more than the last epoch that reads the value, and that writes it; the last launch that writes it
+        std::uint32_t after_read = 0, after_write = 0;
+        std::size_t writer = 0;
+    };
+
+    // Returns the first epoch after those with which the launches conflict.
+    std::uint32_t earliest(const Group& g) const
+    {
+        std::uint32_t epoch = 0;
+        for (std::size_t k = g.begin; k < g.end; ++k)
+            for (const PlanOperand& o : plan_.launches[k].operands) {
+                if (o.absent) continue;
+                const OfValue& v = of_value_[o.value];
+                const bool is_disjoint = o.use == ops::Use::write && v.after_write > 0 &&
+                                         write_disjoint(plan_.launches[v.writer], plan_.launches[k]);
+                epoch = std::max(epoch, v.after_write - (is_disjoint ? 1 : 0));
+                if (o.use != ops::Use::read) epoch = std::max(epoch, v.after_read);
+            }
+        return epoch;
+    }
+
+    // Bytes of the values that the launches are the first to access.
+    std::uint64_t bytes_begun(const Memory& m, const Group& g) const
+    {
+        std::uint64_t bytes = 0;
+        each_value(g, [&](std::uint32_t v) {
+            if (touched_[v].front() >= g.begin) bytes += m.bytes(v);
+        });
+        return bytes;
+    }
+    template <class F> void each_value(const Group& g, const F& f) const
+    {
+        std::vector<std::uint32_t> values;
+        for (std::size_t k = g.begin; k < g.end; ++k)
+            for (const PlanOperand& o : plan_.launches[k].operands)
+                if (!o.absent && std::find(values.begin(), values.end(), o.value) == values.end()) {
+                    values.push_back(o.value);
+                    f(o.value);
+                }
+    }
+
+    // Returns the epoch of the launches; begins a new one if necessary.
+    std::uint32_t epoch_of(const Group& g)
+    {
+        const std::uint32_t first = earliest(g);
+        std::vector<std::uint64_t> begun;
+        for (const Memory& m : memory_) begun.push_back(bytes_begun(m, g));
+        const auto all_fit = [&](std::uint32_t epoch) {
+            for (std::size_t i = 0; i < memory_.size(); ++i)
+                if (!memory_[i].fits(epoch, begun[i])) return false;
+            return true;
+        };
+        if (moves_up_ && plan_.launches[g.begin].recomputation == 0 && first < current_ &&
+            all_fit(current_)) {
+            const std::uint32_t last = std::max(first, current_ - std::min(current_, most_up));
+            std::uint32_t epoch = current_;
+            while (epoch > last && all_fit(epoch - 1)) --epoch;
+            return epoch;
+        }
+        bool is_full = false;
+        for (std::size_t i = 0; i < memory_.size(); ++i) is_full |= memory_[i].is_full(begun[i]);
+        if (first > current_ || is_full) {
+            ++current_;
+            for (Memory& m : memory_) m.begin_epoch();
+        }
+        return current_;
+    }
+
+    void add(const Group& g, std::uint32_t epoch)
+    {
+        for (std::size_t k = g.begin; k < g.end; ++k) {
+            plan_.launches[k].epoch = epoch;
+            for (const PlanOperand& o : plan_.launches[k].operands) {
+                if (o.absent) continue;
+                OfValue& v = of_value_[o.value];
+                if (o.use != ops::Use::write) v.after_read = std::max(v.after_read, epoch + 1);
+                if (o.use == ops::Use::read) continue;
+                v.after_write = std::max(v.after_write, epoch + 1);
+                v.writer = k;
+            }
+        }
+        each_value(g, [&](std::uint32_t v) {
+            const bool begins = touched_[v].front() >= g.begin, ends = touched_[v].back() < g.end;
+            const std::uint32_t last = std::max(of_value_[v].after_read, of_value_[v].after_write) - 1;
+            for (Memory& m : memory_) {
+                if (begins) m.begin_value(epoch, v);
+                if (ends) m.end_value(last, v);
+            }
+        });
+    }
+
+    void order_by_epoch()
+    {
+        std::vector<std::uint32_t> order(plan_.launches.size()), moved(order.size());
+        std::iota(order.begin(), order.end(), 0);
+        std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+            return plan_.launches[a].epoch < plan_.launches[b].epoch;
+        });
+        std::vector<PlanLaunch> launches;
+        for (const std::uint32_t i : order) {
+            moved[i] = static_cast<std::uint32_t>(launches.size());
+            launches.push_back(std::move(plan_.launches[i]));
+            if (launches.back().fallback_of != no_launch)
+                launches.back().fallback_of = moved[launches.back().fallback_of];
+        }
+        plan_.launches = std::move(launches);
+    }
+
+    Plan& plan_;
+    bool moves_up_;
+    LaunchesByValue touched_;
+    std::vector<OfValue> of_value_;
+    std::vector<Memory> memory_;
+    std::uint32_t current_ = 0;
 };
 
 } // namespace
 
-void schedule(Plan& plan)
-{
-    std::vector<Memory> memory;
-    const LaunchesByValue touched = launches_by_value(plan, touches);
-    for (const auto& bytes : bytes_at_sizes(plan)) memory.emplace_back(plan, touched, bytes);
-    // By value: the last epochs that read and write it, and the last launch that writes it.
-    std::vector<std::uint32_t> read(plan.values.size(), never), written(plan.values.size(), never);
-    std::vector<std::size_t> writer(plan.values.size(), 0);
-    std::uint32_t epoch = 0;
-    std::size_t i = 0;
-    while (i < plan.launches.size()) {
-        std::size_t end = i + 1; // a launch and its fallbacks: only one of them runs
-        while (end < plan.launches.size() && plan.launches[end].fallback_of == i) ++end;
-        bool new_epoch =
-            std::any_of(memory.begin(), memory.end(), [&](const Memory& m) { return m.is_full(i, end); });
-        for (std::size_t k = i; k < end; ++k)
-            for (const PlanOperand& o : plan.launches[k].operands)
-                if (!o.absent) {
-                    const bool is_disjoint = o.use == ops::Use::write &&
-                                             write_disjoint(plan.launches[writer[o.value]], plan.launches[k]);
-                    new_epoch |= (written[o.value] == epoch && !is_disjoint) ||
-                                 (o.use != ops::Use::read && read[o.value] == epoch);
-                }
-        if (new_epoch) {
-            ++epoch;
-            for (Memory& m : memory) m.end_epoch();
-        }
-        for (Memory& m : memory) m.add(i, end);
-        for (std::size_t k = i; k < end; ++k) {
-            plan.launches[k].epoch = epoch;
-            for (const PlanOperand& o : plan.launches[k].operands) {
-                if (o.absent) continue;
-                (o.use == ops::Use::read ? read : written)[o.value] = epoch;
-                if (o.use != ops::Use::read) writer[o.value] = k;
-                if (o.use == ops::Use::update) read[o.value] = epoch;
-            }
-        }
-        i = end;
-    }
-    plan.epochs = plan.launches.empty() ? 0 : epoch + 1;
-}
+void schedule(Plan& plan, const device::Capabilities& caps) { Scheduler(plan, caps.gpu_kernels()).run(); }
 
 void find_lifetimes(Plan& plan)
 {

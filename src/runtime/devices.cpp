@@ -135,6 +135,8 @@ std::vector<std::string> capability_names(const device::Capabilities& c)
     add(c.prefer_texels, "texel slab");
     add(c.subgroup_shuffle, "subgroup shuffle");
     add(c.float16, "f16 arithmetic");
+    add(c.f16_matrix_side != 0, "f16 matrices");
+    add(c.bf16_matrix_side != 0, "bf16 matrices");
     add(c.float64, "f64 arithmetic");
     add(c.int64, "i64 arithmetic");
     add(c.timestamps, "timestamps");

@@ -110,7 +110,14 @@ TEST(Variants, OfAConvolutionOnOtherGpusDoSo)
     EXPECT_THAT(tile({.kind = device::Kind::discrete, .shared_bytes = 16384}), HasSubstr("28.5 KiB"));
     EXPECT_THAT(tile({.kind = device::Kind::discrete, .shared_bytes = 32768, .workgroup_invocations = 128}),
                 HasSubstr("CPUs"));
-    p.x.dtype = f64;
+    for (const DType narrow : {f16, bf16}) { // the result is f32
+        p.x.dtype = p.weight.dtype = narrow;
+        device::Capabilities with_halves = gpu;
+        with_halves.half_access = true;
+        EXPECT_THAT(tile(gpu), HasSubstr("f32"));
+        EXPECT_EQ(tile(with_halves), "");
+    }
+    p.x.dtype = p.weight.dtype = f64;
     EXPECT_THAT(tile(gpu), HasSubstr("f32"));
 }
 

@@ -11,6 +11,7 @@ namespace reprise::plan {
 class HandMade {
 public:
     Plan plan;
+    device::Capabilities capabilities{}; // of a CPU
 
     std::uint32_t value(Place place, const Dim& elements = 64)
     {
@@ -47,7 +48,7 @@ public:
 
     std::vector<std::uint32_t> epochs()
     {
-        schedule(plan);
+        schedule(plan, capabilities);
         find_lifetimes(plan);
         std::vector<std::uint32_t> out;
         for (const PlanLaunch& l : plan.launches) out.push_back(l.epoch);

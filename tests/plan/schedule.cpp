@@ -2,6 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <string>
+
 #include "plan/hand_made.hpp"
 
 namespace reprise::plan {
@@ -117,6 +120,120 @@ TEST(Schedule, AbsentOperandsConflictWithNothing)
     p.launch({a}, {p.output()});
     p.plan.launches[1].operands[0].absent = true;
     EXPECT_THAT(p.epochs(), ElementsAre(0, 0));
+}
+
+HandMade of_gpu()
+{
+    HandMade p;
+    p.capabilities.kind = device::Kind::discrete;
+    return p;
+}
+std::vector<std::string> labels(const HandMade& p)
+{
+    std::vector<std::string> out;
+    for (const PlanLaunch& l : p.plan.launches) out.push_back(l.label);
+    return out;
+}
+
+// Where epochs cost much, an independent launch joins an earlier one.
+TEST(Schedule, OnGpusALaunchMovesUpToWhatItDependsOn)
+{
+    HandMade p = of_gpu();
+    const auto x = p.external(), a = p.temporary(), b = p.temporary(), c = p.temporary();
+    p.launch({x}, {a});
+    p.launch({a}, {b});
+    const auto moved = p.launch({x}, {c});
+    p.fallback(moved, {x}, {c});
+    p.launch({b, c}, {p.temporary(1 << 10)}); // sets the memory that an epoch may take
+    EXPECT_THAT(p.epochs(), ElementsAre(0, 0, 0, 1, 2));
+    EXPECT_THAT(labels(p), ElementsAre("launch 0", "launch 2", "launch 3", "launch 1", "launch 4"));
+    EXPECT_EQ(p.plan.launches[2].fallback_of, 1u);
+    EXPECT_EQ(p.plan.epochs, 3u);
+}
+
+TEST(Schedule, AWriterDoesNotMoveUpBeforeAReader)
+{
+    HandMade p = of_gpu();
+    const auto x = p.external(), state = p.external(), a = p.temporary();
+    p.launch({x}, {a});
+    p.launch({a, state}, {p.output()});
+    p.launch({x}, {state});
+    EXPECT_THAT(p.epochs(), ElementsAre(0, 1, 2));
+}
+
+TEST(Schedule, ALaunchDoesNotMoveUpIfThatTakesMoreMemory)
+{
+    for (const int large : {1 << 16, 64}) {
+        HandMade p = of_gpu();
+        const auto x = p.external(), a = p.temporary(1 << 16), b = p.temporary(), c = p.temporary(large);
+        p.launch({x}, {a});
+        p.launch({a}, {b});
+        p.launch({x}, {c});
+        p.launch({b, c}, {p.output()});
+        if (large > 64) EXPECT_THAT(p.epochs(), ElementsAre(0, 1, 2, 3));
+        else EXPECT_THAT(p.epochs(), ElementsAre(0, 0, 1, 2));
+    }
+}
+
+TEST(Schedule, RecomputationsStayWhereTheirResultsAreNeeded)
+{
+    HandMade p = of_gpu();
+    const auto x = p.external(), a = p.temporary(), b = p.temporary(), c = p.temporary();
+    p.launch({x}, {a});
+    p.launch({a}, {b});
+    p.launch({x}, {c});
+    p.plan.launches.back().recomputation = 1;
+    p.launch({b, c}, {p.temporary(1 << 10)});
+    EXPECT_THAT(p.epochs(), ElementsAre(0, 1, 1, 2));
+}
+
+// Of random plans: conflicting launches keep their order, and epochs hold no more than the most that they do on a CPU, or a
+// single launch needs.
+TEST(Schedule, OnGpusOrderAndMemoryOfRandomPlansAreKept)
+{
+    std::uint32_t seed = 1;
+    const auto random = [&](std::uint32_t below) {
+        seed = seed * 1664525u + 1013904223u;
+        return (seed >> 8) % below;
+    };
+    const auto largest_epoch = [](const Plan& plan) {
+        std::vector<std::int64_t> live(plan.epochs, 0);
+        for (const PlanValue& v : plan.values)
+            for (std::uint32_t e = v.first; v.place == Place::temporary && e <= v.last; ++e)
+                live[e] += v.elements.value();
+        return live.empty() ? 0 : *std::max_element(live.begin(), live.end());
+    };
+    std::uint32_t fewer = 0;
+    for (int round = 0; round < 200; ++round) {
+        HandMade p;
+        std::vector<std::uint32_t> values{p.external(), p.external()};
+        const std::uint32_t count = 2 + random(40);
+        for (std::uint32_t i = 0; i < count; ++i) {
+            const std::uint32_t a = values[random(static_cast<std::uint32_t>(values.size()))],
+                                b = values[random(static_cast<std::uint32_t>(values.size()))];
+            const std::uint32_t to = i + 1 == count ? p.output() : p.temporary(64 << random(4));
+            p.launch({a, b}, {to});
+            values.push_back(to);
+        }
+        HandMade q = p;
+        q.capabilities.kind = device::Kind::discrete;
+        p.epochs();
+        q.epochs();
+        fewer += q.plan.epochs < p.plan.epochs ? 1 : 0;
+        EXPECT_LE(q.plan.epochs, p.plan.epochs) << round;
+        EXPECT_LE(largest_epoch(q.plan), largest_epoch(p.plan) * 65 / 64 + 64) << round;
+        for (const PlanLaunch& first : p.plan.launches)
+            for (const PlanLaunch& second : p.plan.launches) {
+                if (&first >= &second || !conflict(first, second)) continue;
+                const auto epoch_of = [&](const PlanLaunch& l) {
+                    return std::find_if(q.plan.launches.begin(), q.plan.launches.end(),
+                                        [&](const PlanLaunch& m) { return m.label == l.label; })
+                        ->epoch;
+                };
+                EXPECT_LT(epoch_of(first), epoch_of(second)) << round;
+            }
+    }
+    EXPECT_GT(fewer, 100u);
 }
 
 TEST(Lifetimes, ReachFromTheFirstUseToTheLast)

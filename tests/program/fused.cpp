@@ -226,6 +226,46 @@ TEST(Fused, ChainsInSums)
 }
 
 // What only seems to be a chain of a product's whole result, and a sum of such a chain.
+// What follows a norm of rows, or its gradient: rows of whole vectors and odd ones, of few and many elements; f32, f16 and bf16.
+TEST(Fused, ChainsInNorms)
+{
+    const Dim n = symbol("n");
+    std::uint64_t seed = 800;
+    for (const DType narrow : {f32, f16, bf16})
+        for (const std::int64_t columns : {1, 6, 64, 70, 1028}) {
+            const auto norms = [columns, narrow](const Tensors& in) {
+                const Tensor x = in[0].detach().requires_grad_();
+                const Tensor y =
+                    layer_norm(x, {columns}, in[1], in[2], 1e-3); // eps precedes the chain's numbers
+                const Tensor used = cast(y * 0.5 + in[3], narrow);
+                const Tensor dx = grad(sum(square(cast(used, f32)) * in[4]), x) + in[0];
+                return Tensors{used, dx, cast(rms_norm(x, {columns}, in[1]) + in[2], narrow)};
+            };
+            const Shape rows{n, columns}, row{columns};
+            compare(norms, {spec(rows), spec(row), spec(row), spec(rows, narrow), spec({n, 1})}, seed += 10);
+        }
+}
+
+// Chains behind products, sums of parts and convolutions that end in f16 and bf16, of rows of whole words and odd ones.
+TEST(Fused, ChainsThatEndInHalves)
+{
+    const Dim n = symbol("n");
+    std::uint64_t seed = 900;
+    for (const DType t : {f16, bf16})
+        for (const std::int64_t columns : {7, 12, 66}) {
+            const auto layers = [t](const Tensors& in) {
+                const Tensor hidden = cast(relu(matmul(in[0], in[1]) + in[2]), t);
+                const Tensor image = cast(tanh(conv2d(in[3], in[4], {}, {.padding = {1, 1}})), t);
+                return Tensors{hidden, matmul(hidden.t(), hidden), image, hidden * hidden + 1,
+                               cast(matmul(in[0].t(), in[0]) * 2, t)};
+            };
+            compare(layers,
+                    {spec({n, 20}), spec({20, columns}), spec({columns}), spec({n, 2, 5, columns}),
+                     spec({3, 2, 3, 3})},
+                    seed += 10);
+        }
+}
+
 TEST(Fused, ChainsOfPartsOfProducts)
 {
     const Dim n = symbol("n");

@@ -49,10 +49,13 @@ Capabilities capabilities_of(const PhysicalDevice& d, const std::string& id)
     c.subgroup_shuffle = (d.v11.subgroupSupportedStages & VK_SHADER_STAGE_COMPUTE_BIT) != 0 &&
                          (d.v11.subgroupSupportedOperations & VK_SUBGROUP_FEATURE_SHUFFLE_BIT) != 0;
     c.float16 = d.features.has("shaderFloat16");
+    c.f16_matrix_side = d.matrices.f16_side;
+    c.bf16_matrix_side = d.matrices.bf16_side;
     c.float64 = d.features.has("shaderFloat64");
     c.int64 = d.features.has("shaderInt64");
     c.timestamps = d.timestamp_bits > 0 && d.properties.limits.timestampPeriod > 0;
     c.force_gpu_kernels = gpu_kernels_are_forced();
+    c.half_access = c.gpu_kernels() && d.features.has("storageBuffer16BitAccess");
     c.prefer_texels = has_quirk(d, Quirk::texel_loads_are_wide) && !c.force_gpu_kernels;
     c.shader_class = shader_class_of(d);
     const bool inspected = d.refusals.empty(); // of older drivers v12 is not known

@@ -28,13 +28,19 @@ void LogicalDevice::create()
                                              .queueCount = 1,
                                              .pQueuePriorities = &priority};
     FeatureChain features = physical_.features.enabled();
-    const char* const portability = "VK_KHR_portability_subset";
+    CooperativeMatrixFeatures matrices(physical_.matrices);
+    std::vector<const char*> extensions = matrices.extensions();
+    if (physical_.portability_subset) {
+        extensions.push_back("VK_KHR_portability_subset");
+    }
+    VkPhysicalDeviceFeatures2* const chain = features.head();
+    features.v12.pNext = matrices.chain();
     const VkDeviceCreateInfo info{.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
-                                  .pNext = features.head(),
+                                  .pNext = chain,
                                   .queueCreateInfoCount = 1,
                                   .pQueueCreateInfos = &queue_info,
-                                  .enabledExtensionCount = physical_.portability_subset ? 1u : 0u,
-                                  .ppEnabledExtensionNames = &portability};
+                                  .enabledExtensionCount = static_cast<std::uint32_t>(extensions.size()),
+                                  .ppEnabledExtensionNames = extensions.data()};
     check("allocate", "vkCreateDevice",
           [&] { return instance_->functions().vkCreateDevice(physical_.handle, &info, nullptr, &handle_); });
     vk = instance_->device_functions(handle_);

@@ -200,6 +200,10 @@ PhysicalDevice inspect(const Instance& instance, VkPhysicalDevice handle)
         d.refusals.push_back("It lacks the feature " + name + ".");
     }
     choose_queue_family(instance, d);
+    if (d.features.has("vulkanMemoryModel") && d.features.has("storageBuffer16BitAccess")) {
+        d.matrices =
+            cooperative_matrices(instance, handle, d.v11.subgroupSize, d.features.has("shaderFloat16"));
+    }
     d.portability_subset = instance.has_device_extension(handle, "VK_KHR_portability_subset");
     return d;
 }

@@ -1,5 +1,6 @@
 // The properties and features of a physical device, and the reasons why it is refused.
 #pragma once
+#include "device/vulkan/cooperative_matrix.hpp"
 #include "device/vulkan/instance.hpp"
 #include <string>
 #include <vector>
@@ -43,8 +44,9 @@ struct PhysicalDevice {
     VkPhysicalDeviceMemoryProperties memory{};
     FeatureRequest features;
     std::uint32_t queue_family = 0;
-    std::uint32_t timestamp_bits = 0;  // of that family; 0: no timestamps
-    bool portability_subset = false;   // must be enabled if the extension exists
+    std::uint32_t timestamp_bits = 0; // of that family; 0: no timestamps
+    bool portability_subset = false;  // must be enabled if the extension exists
+    CooperativeMatrices matrices;
     std::vector<std::string> refusals; // sentences; empty: the device can be used
 
     bool is(VkDriverId id) const noexcept { return v12.driverID == id; }

@@ -38,6 +38,15 @@ bool sees_windows(std::span<const std::uint32_t> words)
     return found;
 }
 
+bool uses_matrices(std::span<const std::uint32_t> words)
+{
+    bool found = false;
+    for_each_instruction(words, [&](SpirvWords w) {
+        found |= opcode_of(w) == OpCapability && w.size() == 2 && w[1] == cooperative_matrix_capability;
+    });
+    return found;
+}
+
 // Calls work(i) for each i below `count`, on the caller and on a thread for each other core.  Rethrows the first
 // exception, after which no further call begins.
 template <class Work> void on_all_cores(std::size_t count, const Work& work)
@@ -145,7 +154,7 @@ void PipelineCache::make_missing(std::span<const LaunchDeclaration> launches)
     };
     try {
         on_all_cores(missing.size(), [&](std::size_t i) {
-            missing[i].pipeline = make_pipeline(missing[i].entry->module, *missing[i].kernel);
+            missing[i].pipeline = make_pipeline(*missing[i].entry, *missing[i].kernel);
         });
     } catch (...) {
         keep();
@@ -181,6 +190,7 @@ PipelineCache::Entry& PipelineCache::entry(const Kernel& kernel)
         const std::span<const std::uint32_t> words = kernel.code ? *kernel.code : unpacked;
         e.module = make_module(name, words);
         e.windows = sees_windows(words);
+        e.matrices = uses_matrices(words);
     } catch (...) {
         entries_.erase(name);
         throw;
@@ -204,6 +214,7 @@ void PipelineCache::register_kernel(const std::string& name, std::vector<std::ui
     Entry fresh;
     fresh.module = make_module(name, words);
     fresh.windows = sees_windows(words);
+    fresh.matrices = uses_matrices(words);
     fresh.words = std::move(words);
     if (old != entries_.end()) {
         replaced_.push_back(std::move(old->second));
@@ -232,7 +243,7 @@ VkShaderModule PipelineCache::make_module(const std::string& name, std::span<con
     return module;
 }
 
-VkPipeline PipelineCache::make_pipeline(VkShaderModule module, const Kernel& kernel)
+VkPipeline PipelineCache::make_pipeline(const Entry& e, const Kernel& kernel)
 {
     std::vector<VkSpecializationMapEntry> map;
     for (std::uint32_t i = 0; i < kernel.constants.size(); ++i) {
@@ -242,11 +253,20 @@ VkPipeline PipelineCache::make_pipeline(VkShaderModule module, const Kernel& ker
                                               .pMapEntries = map.data(),
                                               .dataSize = kernel.constants.size() * 4,
                                               .pData = kernel.constants.data()};
+    constexpr VkPipelineShaderStageCreateFlags full_subgroups =
+        VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT;
+    const CooperativeMatrices& matrices = device_.physical().matrices; // none of an application's VkDevice
+    const bool full = e.matrices && matrices;
+    const VkPipelineShaderStageRequiredSubgroupSizeCreateInfo subgroups{
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_CREATE_INFO,
+        .requiredSubgroupSize = device_.physical().v11.subgroupSize};
     const VkComputePipelineCreateInfo info{
         .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
         .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
+                  .pNext = full && matrices.sets_subgroup_size ? &subgroups : nullptr,
+                  .flags = full ? full_subgroups : 0u,
                   .stage = VK_SHADER_STAGE_COMPUTE_BIT,
-                  .module = module,
+                  .module = e.module,
                   .pName = "main",
                   .pSpecializationInfo = map.empty() ? nullptr : &specialization},
         .layout = slab_.pipeline_layout()};

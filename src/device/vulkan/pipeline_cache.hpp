@@ -32,6 +32,7 @@ private:
         std::vector<Variant> variants;
         std::vector<std::uint32_t> words{}; // only of a registered kernel
         bool windows = false;               // uses the slab's windows
+        bool matrices = false; // uses cooperative matrices: runs with full subgroups of the usual size
     };
     void destroy() noexcept;
     void make_missing(std::span<const LaunchDeclaration>);
@@ -40,7 +41,7 @@ private:
     static VkPipeline find(const Entry&, const std::vector<std::uint32_t>& constants);
     Entry& entry(const Kernel&);
     VkShaderModule make_module(const std::string& name, std::span<const std::uint32_t> words);
-    VkPipeline make_pipeline(VkShaderModule, const Kernel&);
+    VkPipeline make_pipeline(const Entry&, const Kernel&);
 
     const LogicalDevice& device_;
     const Slab& slab_;

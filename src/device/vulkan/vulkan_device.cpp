@@ -162,6 +162,7 @@ std::shared_ptr<Device> open_external(const ExternalVulkan& external, const Devi
     std::shared_ptr<Instance> instance = Instance::adopt(external.instance);
     PhysicalDevice physical = inspect(*instance, external.physical_device);
     physical.features.restrict_to(external.enabled);
+    physical.matrices = {}; // the application has not enabled their extensions
     use_queue_family(*instance, physical, external.queue_family);
     if (!physical.refusals.empty() || !physical.features.missing().empty()) {
         reprise::detail::fail(ErrorKind::unsupported, "open", "The VkDevice on ",

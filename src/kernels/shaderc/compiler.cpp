@@ -1,6 +1,8 @@
 // The only file of reprise::fuser.  cmake/RepriseTargets.cmake makes programs that link it refer to
 // `reprise_link_fuser`, so that the linker includes this file, which then registers its compiler.
+#include <map>
 #include <memory>
+#include <mutex>
 #include <shaderc/shaderc.hpp>
 #include <string_view>
 
@@ -63,11 +65,23 @@ SpirV compile(const std::string& name, const std::string& text, Author author)
     return words;
 }
 
+bool knows(const std::string& extension)
+{
+    static std::mutex mutex; // guards `known`
+    static auto& known = *new std::map<std::string, bool>;
+    const std::lock_guard lock(mutex);
+    if (const auto found = known.find(extension); found != known.end()) return found->second;
+    const std::string text = "#version 460\n#extension " + extension + " : require\nvoid main() {}\n";
+    const auto result = compiler().CompileGlslToSpv(text, shaderc_compute_shader, "knows");
+    return known[extension] = result.GetCompilationStatus() == shaderc_compilation_status_success;
+}
+
 const bool registered = [] {
     unsigned version = 0, revision = 0;
     shaderc_get_spv_version(&version, &revision);
     const std::string text = "shaderc" + std::to_string(version) + "." + std::to_string(revision);
-    static const auto* const instance = new SpirvCompiler{compile, text}; // destructors of globals may use it
+    static const auto* const instance =
+        new SpirvCompiler{compile, knows, text}; // destructors of globals may use it
     set_spirv_compiler(instance);
     return true;
 }();

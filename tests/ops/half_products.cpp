@@ -1,0 +1,215 @@
+// Products and convolutions of f16 and bf16.  Kernels of GPUs (REPRISE_KERNELS=gpu) read such operands as they are and compute
+// in f32, by cooperative matrices where the device has them.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include <reprise/reprise.hpp>
+
+#include "kernels/chain.hpp"
+#include "kernels/variants.hpp"
+#include "support/devices.hpp"
+
+namespace {
+
+using namespace reprise;
+using Floats = std::vector<float>;
+using Product = Tensor (*)(const Tensor&, const Tensor&); // its two operands have one dtype
+
+const device::Capabilities& capabilities() { return test::inner(default_device()).capabilities(); }
+bool has_matrices(DType t)
+{
+    const device::Capabilities& c = capabilities();
+    const std::uint32_t side = t == f16 ? c.f16_matrix_side : c.bf16_matrix_side;
+    return side != 0 && kernels::reads_halves(c) &&
+           kernels::has_kernel(std::string("gemm_matrix_") + name_of(t) + (side == 8 ? "_8" : ""));
+}
+
+// Numbers that the dtype has.
+Tensor numbers(const Shape& sizes, DType t, std::uint32_t seed)
+{
+    std::int64_t count = 1;
+    for (const Dim& d : sizes) count *= d.value();
+    Floats out(static_cast<std::size_t>(count));
+    for (float& x : out) {
+        seed = seed * 1664525u + 1013904223u;
+        x = static_cast<float>(seed >> 8) / 8388608.0f - 1.0f;
+    }
+    return cast(from_vector(out, sizes), t);
+}
+
+// The same numbers by columns, or from an element on that is not aligned.
+enum class Stored { by_rows, by_columns, at_an_odd_element };
+Tensor stored(const Tensor& x, Stored as)
+{
+    if (as == Stored::by_columns) return x.mT().contiguous().mT();
+    if (as == Stored::by_rows) return x;
+    return cat({zeros({1}, {.dtype = x.dtype()}), x.flatten()}).narrow(0, 1, x.numel()).view(x.shape());
+}
+
+// A product of halves is that of their numbers in f32, rounded once: exactly so on Vulkan without cooperative matrices, whose
+// sums have another order.
+void expect_product(const Tensor& a, const Tensor& b, Product multiply)
+{
+    const DType t = a.dtype();
+    const Tensor found = multiply(a, b), wide = multiply(cast(a, f32), cast(b, f32));
+    ASSERT_EQ(found.dtype(), t);
+    const Floats got = cast(found, f32).to_vector<float>(),
+                 want = cast(cast(wide, t), f32).to_vector<float>();
+    if (capabilities().id.starts_with("vulkan") && !has_matrices(t)) {
+        EXPECT_EQ(got, want);
+        return;
+    }
+    const double unit = t == f16 ? 0x1p-11 : 0x1p-8;
+    ASSERT_EQ(got.size(), want.size());
+    for (std::size_t i = 0; i < got.size(); ++i)
+        ASSERT_NEAR(got[i], want[i], 2 * unit * std::fabs(want[i]) + 1e-4) << i;
+}
+
+Tensor multiply(const Tensor& a, const Tensor& b) { return matmul(a, b); }
+
+TEST(HalfProducts, OfSizesAroundATile)
+{
+    const std::vector<std::array<std::int64_t, 3>> sizes{{1, 1, 1},     {1, 64, 17},   {3, 5, 7},
+                                                         {64, 64, 16},  {65, 63, 31},  {4, 68, 33},
+                                                         {66, 130, 40}, {12, 20, 512}, {8, 12, 1100}};
+    const std::vector<std::pair<Stored, Stored>> layouts{{Stored::by_rows, Stored::by_rows},
+                                                         {Stored::by_columns, Stored::by_rows},
+                                                         {Stored::by_rows, Stored::by_columns},
+                                                         {Stored::by_columns, Stored::at_an_odd_element},
+                                                         {Stored::at_an_odd_element, Stored::by_columns}};
+    for (const DType t : {f16, bf16})
+        for (const auto& [m, n, k] : sizes)
+            for (const auto& [as, bs] : layouts) {
+                SCOPED_TRACE(testing::Message() << name_of(t) << ' ' << m << " x " << k << " x " << n << ", "
+                                                << int(as) << int(bs));
+                expect_product(stored(numbers({m, k}, t, 1), as), stored(numbers({k, n}, t, 2), bs),
+                               multiply);
+            }
+}
+
+TEST(HalfProducts, OfLargeTiles)
+{
+    for (const DType t : {f16, bf16})
+        for (const Stored as : {Stored::by_rows, Stored::by_columns})
+            expect_product(stored(numbers({1028, 36}, t, 1), as), stored(numbers({36, 1030}, t, 2), as),
+                           multiply);
+}
+
+TEST(HalfProducts, OfBatchesOfHeads)
+{
+    for (const DType t : {f16, bf16})
+        expect_product(numbers({2, 9, 3, 40}, t, 3).transpose(1, 2), numbers({2, 3, 40, 24}, t, 4), multiply);
+}
+
+TEST(HalfProducts, OfNoElements)
+{
+    EXPECT_EQ(matmul(zeros({0, 5}, {.dtype = f16}), zeros({5, 3}, {.dtype = f16})).numel(), 0);
+    const Tensor none = matmul(zeros({2, 0}, {.dtype = bf16}), zeros({0, 3}, {.dtype = bf16}));
+    EXPECT_THAT(cast(none, f32).to_vector<float>(), testing::Each(0.0f));
+}
+
+// Every number of a dtype comes through a product with 1: also subnormal ones and infinities.
+TEST(HalfProducts, TakeEveryNumber)
+{
+    const float largest = std::numeric_limits<float>::infinity();
+    for (const DType t : {f16, bf16}) {
+        Floats all{0.0f, -0.0f, largest, -largest};
+        for (int exponent = t == f16 ? -14 : -126; exponent <= (t == f16 ? 15 : 127); ++exponent)
+            for (const float fraction : {1.0f, 1.0078125f, 1.5f, 1.9921875f})
+                for (const float sign : {1.0f, -1.0f}) all.push_back(std::ldexp(sign * fraction, exponent));
+        if (t == f16)
+            for (int i = 1; i < 1024; ++i) all.push_back(std::ldexp(static_cast<float>(i), -24));
+        const auto count = static_cast<std::int64_t>(all.size());
+        const Tensor x = cast(from_vector(all, {count, 1}), t), one = cast(from_vector({1.0f}, {1, 1}), t);
+        EXPECT_EQ(cast(matmul(x, one), f32).to_vector<float>(), all) << name_of(t);
+        EXPECT_EQ(cast(matmul(one, x.t()), f32).to_vector<float>(), all) << name_of(t);
+        const Tensor nan = full({1, 1}, std::nan(""), {.dtype = t});
+        EXPECT_TRUE(std::isnan(cast(matmul(nan, one), f32).to_vector<float>()[0])) << name_of(t);
+    }
+}
+
+// What lies beyond the last k, and in rows and columns beyond the last ones, does not reach the result.
+TEST(HalfProducts, ReadNothingOutside)
+{
+    for (const DType t : {f16, bf16}) {
+        const Tensor nan = full({80, 80}, std::nan(""), {.dtype = t});
+        const auto inside = [&](const Tensor& x) {
+            const Tensor padded = cat({cat({x, nan.narrow(0, 0, x.size(0)).narrow(1, 0, 7)}, 1),
+                                       nan.narrow(0, 0, 7).narrow(1, 0, x.size(1) + 7)});
+            return padded.narrow(0, 0, x.size(0)).narrow(1, 0, x.size(1));
+        };
+        for (const std::int64_t k : {3, 18, 33}) {
+            const Tensor a = numbers({5, k}, t, 5), b = numbers({k, 9}, t, 6);
+            const Floats got = cast(matmul(inside(a), inside(b)), f32).to_vector<float>();
+            EXPECT_EQ(got, cast(matmul(a, b), f32).to_vector<float>()) << name_of(t) << ' ' << k;
+        }
+    }
+}
+
+// Symbolic sizes, and both sizes of tiles, belong to one numeric class.
+TEST(HalfProducts, HaveOneNumericClass)
+{
+    const Dim m = symbol("m"), k = symbol("k");
+    for (const DType t : {f16, bf16}) {
+        const Program product =
+            record([](Tensor x, Tensor y) { return matmul(x, y); }, {spec({m, k}, t), spec({k, 1024}, t)});
+        for (const auto& [rows, steps] :
+             std::vector<std::array<std::int64_t, 2>>{{1030, 36}, {3, 7}, {64, 1030}}) {
+            const Tensor x = numbers({rows, steps}, t, 7), y = numbers({steps, 1024}, t, 8);
+            const Tensor all = matmul(x, y);
+            EXPECT_EQ(cast(product(x, y), f32).to_vector<float>(), cast(all, f32).to_vector<float>());
+            if (rows > 1000 && capabilities().product_library.empty()) { // a library chooses by size
+                EXPECT_EQ(cast(matmul(x.narrow(0, 0, 70), y), f32).to_vector<float>(),
+                          cast(all.narrow(0, 0, 70), f32).to_vector<float>());
+            }
+        }
+    }
+}
+
+TEST(HalfProducts, OfConvolutions)
+{
+    for (const DType t : {f16, bf16})
+        for (const std::int64_t channels : {3, 20, 40})
+            for (const std::int64_t size : {8, 9}) {
+                const Tensor x = numbers({2, channels, size, size}, t, 9),
+                             w = numbers({channels, channels, 3, 3}, t, 10);
+                SCOPED_TRACE(testing::Message() << name_of(t) << ' ' << channels << ' ' << size);
+                expect_product(x, w, [](const Tensor& a, const Tensor& b) {
+                    const Tensor bias = b.flatten().narrow(0, 0, b.size(0).value());
+                    return conv2d(a, b, bias, {.stride = {2, 1}, .padding = {1, 1}});
+                });
+                const Tensor y = conv2d(x, w, {}, {.padding = {1, 1}});
+                expect_product(w, y, [](const Tensor& a, const Tensor& b) {
+                    return conv2d_input(b.shape(), a, b, {.padding = {1, 1}});
+                });
+                expect_product(x, y, [](const Tensor& a, const Tensor& b) {
+                    const Dim of_a = a.size(1), of_b = b.size(1);
+                    return conv2d_weight(a, {of_b, of_a, 3, 3}, b, {.padding = {1, 1}});
+                });
+            }
+}
+
+// Operands are not widened by launches of their own.
+TEST(HalfProducts, ReadHalvesAsTheyAre)
+{
+    for (const DType t : {f16, bf16}) {
+        const std::string product =
+            record([](Tensor x, Tensor y) { return matmul(x, y); }, {spec({64, 64}, t), spec({64, 64}, t)})
+                .text();
+        const std::string convolution = record([](Tensor x, Tensor y) { return conv2d(x, y); },
+                                               {spec({2, 4, 8, 8}, t), spec({4, 4, 3, 3}, t)})
+                                            .text();
+        if (!kernels::reads_halves(capabilities())) continue;
+        EXPECT_THAT(product, testing::HasSubstr(has_matrices(t) ? "gemm_matrix_" : "gemm_tile_half"))
+            << product;
+        EXPECT_THAT(convolution, testing::HasSubstr("conv_tile_y_half")) << convolution;
+        for (const std::string& text : {product, convolution})
+            EXPECT_EQ(text.find("cast"), text.rfind("cast")) << text; // the result's
+    }
+}
+
+} // namespace
