@@ -27,19 +27,48 @@ Tensor tokens(std::int64_t length, std::int64_t seed)
     return rp::from_vector(v, {batch, length});
 }
 
+// A layer whose product is computed in f16 or bf16, from parameters in f32.
+Tensor in_halves(const nn::Linear& layer, const Tensor& x, rp::DType dtype)
+{
+    const Tensor bias = layer.bias.defined() ? rp::cast(layer.bias, dtype) : Tensor();
+    return rp::linear(rp::cast(x, dtype), rp::cast(layer.weight, dtype), bias);
+}
+
+// Gpt::forward() in mixed precision: products and attention in f16 or bf16, the rest in f32.
+Tensor in_halves(gpt::Gpt& net, const Tensor& tokens, rp::DType dtype)
+{
+    Tensor x = net.tok(tokens) + net.pos.weight.narrow(0, 0, tokens.size(1));
+    const Dim count = x.size(0), length = x.size(1);
+    for (std::size_t i = 0; i < net.blocks.size(); ++i) {
+        auto& b = dynamic_cast<gpt::Block&>(net.blocks.at(i));
+        const auto in = rp::unbind(in_halves(b.qkv, b.ln1(x), dtype)
+                                       .view({count, length, 3, b.heads, b.features / b.heads})
+                                       .permute({2, 0, 3, 1, 4}));
+        const Tensor a = rp::scaled_dot_product_attention(in[0], in[1], in[2], {.is_causal = true});
+        x = x + rp::cast(in_halves(b.proj, a.transpose(1, 2).reshape({count, length, b.features}), dtype),
+                         rp::f32);
+        const Tensor wide = rp::gelu(in_halves(b.up, b.ln2(x), dtype), rp::GeluApproximation::tanh);
+        x = x + rp::cast(in_halves(b.down, wide, dtype), rp::f32);
+    }
+    return rp::cast(in_halves(net.head, net.lnf(x), dtype), rp::f32);
+}
+
 struct Training {
-    explicit Training(std::int64_t layers = 4, bool checkpoints = false)
-        : net({.symbols = classes, .longest = longest, .features = 128, .layers = layers})
+    explicit Training(std::int64_t layers = 4, bool checkpoints = false, rp::DType products_dtype = rp::f32)
+        : dtype(products_dtype),
+          net({.symbols = classes, .longest = longest, .features = 128, .layers = layers})
     {
         for (std::size_t i = 0; checkpoints && i < net.blocks.size(); ++i)
             nn::checkpoint_module(net.blocks.at(i), "block " + std::to_string(i));
     }
+    rp::DType dtype; // of products and attention
     gpt::Gpt net;
     rp::optim::AdamW optimizer{net.parameters(), {.lr = 3e-4}};
     rp::Program step{};
     Tensor loss(const std::vector<Tensor>& in)
     {
-        return rp::cross_entropy(net(in[0]).reshape({-1, classes}), in[1].reshape({-1}));
+        const Tensor logits = dtype == rp::f32 ? net(in[0]) : in_halves(net, in[0], dtype);
+        return rp::cross_entropy(logits.reshape({-1, classes}), in[1].reshape({-1}));
     }
     Tensor run(const std::vector<Tensor>& in)
     {
@@ -57,9 +86,10 @@ std::vector<rp::Spec> specs(const Dim& length)
     return {rp::spec(sizes, rp::i32), rp::spec(sizes, rp::i32)};
 }
 
-std::shared_ptr<Training> recorded(const Dim& length, std::int64_t layers = 4, bool checkpoints = false)
+std::shared_ptr<Training> recorded(const Dim& length, std::int64_t layers = 4, bool checkpoints = false,
+                                   rp::DType dtype = rp::f32)
 {
-    auto training = std::make_shared<Training>(layers, checkpoints);
+    auto training = std::make_shared<Training>(layers, checkpoints, dtype);
     training->step = rp::record_function(
         [&t = *training](const std::vector<Tensor>& in) { return std::vector<Tensor>{t.run(in)}; },
         specs(length), recording);
@@ -81,17 +111,21 @@ Cycle lengths_in_turn()
     return cycle;
 }
 
+Workload training_step(const std::string& name, rp::DType dtype)
+{
+    return {.name = name, .flops = 11.4e9, .make = [dtype] {
+                auto training = recorded(longest, 4, false, dtype);
+                return Run{training->step, {tokens(longest, 0), tokens(longest, 1)}, training};
+            }};
+}
+
 } // namespace
 
 std::vector<Workload> gpt_workloads()
 {
-    return {{.name = "train_gptmini_b16_adamw",
-             .flops = 11.4e9,
-             .make =
-                 [] {
-                     auto training = recorded(longest);
-                     return Run{training->step, {tokens(longest, 0), tokens(longest, 1)}, training};
-                 }},
+    return {training_step("train_gptmini_b16_adamw", rp::f32),
+            training_step("train_gptmini_b16_adamw_f16", rp::f16),
+            training_step("train_gptmini_b16_adamw_bf16", rp::bf16),
             {.name = "train_gpt8_checkpoints",
              .make =
                  [] {
