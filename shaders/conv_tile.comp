@@ -28,7 +28,7 @@
 //   channels   per group
 //   part_length  of `weight`: positions, a multiple of 16
 //   ROWS       of C in a tile: 64, with 64 columns; 32 or 16, with 128 columns, for few channels
-// HALF: the weight, x and dy are f16 or bf16 (constant 4), which are widened when they come from memory; C and the bias are f32.
+// HALF: the weight, x and dy are f16 or bf16, which are widened when they come from memory; C and the bias are f32.
 //
 //   constants  0: whether there is a bias; 1: STORE_VECTORS, if four columns from a multiple of 4 on are always 16
 //              aligned bytes of C; 2: FLAT, if images, windows and paddings have no depth; 3: A_VECTORS, if four steps
@@ -41,7 +41,8 @@
 #include "common/index.glsl"
 #include "common/windows.glsl"
 #ifdef HALF
-#include "common/halves.glsl"
+#define WIDENING_CONSTANT 4
+#include "common/widening.glsl"
 #endif
 
 layout(constant_id = 0) const uint BIAS = 0;
@@ -49,13 +50,12 @@ layout(constant_id = 1) const uint STORE_VECTORS = 0;
 layout(constant_id = 2) const uint FLAT = 0;
 layout(constant_id = 3) const uint A_VECTORS = 0;
 #ifdef HALF
-layout(constant_id = 4) const uint BF16 = 0;
 #define LOADED uint // the bits of an element
 #define LOADED4 uvec4
 #define LOAD(address, at) uint(ReadHalves(address).v[at])
 #define LOAD4(address, at) uvec4(ReadHalves4(address).v[(at) / 4u], 0u, 0u)
-#define ELEMENT(loaded) widened(loaded, BF16 != 0u)
-#define ELEMENT4(loaded) widened(unpacked((loaded).xy), BF16 != 0u)
+#define ELEMENT(loaded) widened(loaded)
+#define ELEMENT4(loaded) widened((loaded).xy)
 #else
 #define LOADED float
 #define LOADED4 vec4

@@ -19,7 +19,8 @@
 #include "common/index.glsl"
 #include "common/gemm.glsl"
 #ifdef HALF
-#include "common/halves.glsl"
+#define WIDENING_CONSTANT 3
+#include "common/widening.glsl"
 #endif
 layout(local_size_x = 256) in;
 
@@ -31,7 +32,6 @@ END_RECORD
 #include "common/gemm_loads.glsl"
 
 #ifdef HALF
-layout(constant_id = 3) const uint BF16 = 0;
 #define LOADED uvec4 // the bits of four elements, two in a word of a vector
 #else
 #define LOADED vec4
@@ -99,7 +99,7 @@ LOADED load4(Source s, uint loads, uint block, uint K)
 vec4 padded(LOADED loaded, uint loads, uint block, uint K, float padding)
 {
 #ifdef HALF
-    vec4 v = widened(loads >= VECTORS_ALONG_K ? unpacked(loaded.xy) : loaded, BF16 != 0u);
+    vec4 v = loads >= VECTORS_ALONG_K ? widened(loaded.xy) : widened(loaded);
 #else
     vec4 v = loaded;
 #endif

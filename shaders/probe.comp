@@ -4,14 +4,15 @@
 //              rp_round().  Compilers see through other ways to write the sign bit.
 //   scaled     tiny * one, for subnormal numbers
 //   residual   fma(factor, factor, -(factor * factor)), which is 0 if fma rounds the product
-//   operands   32 floats each
+//   unpacked   the f32 that equals an f16: the half i % 2 of word i
+//   operands   32 floats or words each
 // devices: Vulkan
 #version 460
 #include "common/abi.glsl"
 #include "common/vocabulary.glsl"
 
 RECORD(probe)
-INPUT(x) INPUT(tiny) INPUT(factors) OUTPUT(rounded) OUTPUT(scaled) OUTPUT(residual)
+INPUT(x) INPUT(tiny) INPUT(factors) INPUT(halves) OUTPUT(rounded) OUTPUT(scaled) OUTPUT(residual) OUTPUT(unpacked)
 FLOAT(one)
 END_RECORD
 
@@ -33,4 +34,6 @@ void main()
     Floats(record.rounded.address).v[i] = nearest(Floats(record.x.address).v[i]);
     Floats(record.scaled.address).v[i] = product;
     Floats(record.residual.address).v[i] = rest;
+    const vec2 wide = unpackHalf2x16(Words(record.halves.address).v[i]);
+    Floats(record.unpacked.address).v[i] = i % 2u == 0u ? wide.x : wide.y;
 }

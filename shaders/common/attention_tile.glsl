@@ -6,7 +6,7 @@
 // Numeric class: a score is a chain of fma over ascending features, from 0; a result is a chain of fma over the rows of the
 // other side in order.  With SPLIT it is the sum of two chains: of the first 32 rows of each tile, and of the last 32.
 //
-// HALF: q, k, v, y and their gradients are f16 or bf16 (constant 4); they are widened when they come from memory, and results
+// HALF: q, k, v, y and their gradients are f16 or bf16; they are widened when they come from memory, and results
 // are rounded once.
 //
 // Operands have rows of whole texels (four elements), padded with zeros.  A weight of 0 is multiplied with a row of the other side like any
@@ -18,12 +18,12 @@ layout(local_size_x = 256) in;
 #include "common/attention.glsl"
 #include "common/product_tile.glsl"
 #ifdef HALF
-#include "common/halves.glsl"
-layout(constant_id = 4) const uint BF16 = 0;
+#define WIDENING_CONSTANT 4
+#include "common/widening.glsl"
 #define LOADED4 uvec2
 LOADED4 load_texel(uvec2 address, uint at) { return ReadHalves4(address).v[at]; }
-vec4 wide(LOADED4 v) { return widened(unpacked(v), BF16 != 0u); }
-uint narrowed(float v) { return BF16 != 0u ? rp_to_bf16(v) : rp_to_f16(v); }
+vec4 wide(LOADED4 v) { return widened(v); }
+uint narrowed(float v) { return WIDENING == BF16 ? rp_to_bf16(v) : rp_to_f16(v); }
 #else
 #define LOADED4 vec4
 LOADED4 load_texel(uvec2 address, uint at) { return ReadVec4s(address).v[at]; }

@@ -135,13 +135,14 @@ struct Capabilities {
     // The slab: the range that the texel view and the windows cover; 0 bytes if there are no such views.
     Address slab_address = 0;
     std::uint64_t slab_bytes = 0;
-    std::uint64_t window_bytes = 0;    // no tensor up to this size crosses a multiple of it; 0: no windows
-    bool texel_view = false;           // the texel view covers the whole slab
-    bool prefer_texels = false;        // measured to be faster (lavapipe)
-    bool force_gpu_kernels = false;    // a CPU is to run the kernels of GPUs (REPRISE_KERNELS=gpu), for tests
-    bool flushes_subnormals = false;   // of Vulkan devices known when they are open
-    bool fuses_fma = false;            // fma rounds once; of Vulkan devices known when they are open
-    std::vector<std::string> warnings; // sentences: results that its driver is known to compute wrongly
+    std::uint64_t window_bytes = 0;  // no tensor up to this size crosses a multiple of it; 0: no windows
+    bool texel_view = false;         // the texel view covers the whole slab
+    bool prefer_texels = false;      // measured to be faster (lavapipe)
+    bool force_gpu_kernels = false;  // a CPU is to run the kernels of GPUs (REPRISE_KERNELS=gpu), for tests
+    bool flushes_subnormals = false; // of Vulkan devices known when they are open
+    bool fuses_fma = false;          // fma rounds once; of Vulkan devices known when they are open
+    bool unpacks_subnormals = false; // unpackHalf2x16 keeps them; of Vulkan devices known when they are open
+    std::vector<std::string> warnings;    // sentences: results that its driver is known to compute wrongly
     std::uint32_t compute_capability = 0; // CUDA's, times ten: 90; on other devices 0
     // The library that computes products in place of gemm_address and gemm_half: "cuBLASLt 13.0.2"; empty: none.
     std::string product_library;

@@ -64,9 +64,10 @@ std::string kernel_of(const char* direction, const ConvProblem& p, const Tile& t
     return std::string("conv_tile_") + direction + (operand_dtype(p) == f32 ? "" : "_half") + tile.suffix;
 }
 // The constants after the first ones, which are in each emit_.
-std::vector<std::uint32_t> constants_of(std::vector<std::uint32_t> first, const ConvProblem& p)
+std::vector<std::uint32_t> constants_of(const ops::Lowering& l, std::vector<std::uint32_t> first,
+                                        const ConvProblem& p)
 {
-    if (operand_dtype(p) != f32) first.push_back(operand_dtype(p) == bf16 ? 1 : 0);
+    if (operand_dtype(p) != f32) first.push_back(l.widening(operand_dtype(p)));
     return first;
 }
 
@@ -99,7 +100,8 @@ void emit_y(ops::Lowering& l, const ConvProblem& p, const Sizes& s)
     if (p.bias) record.bias = *p.bias;
     l.launch(record.launch(
         {.kernel = kernel_of("y", p, tile),
-         .constants = constants_of({p.bias ? 1u : 0u, aligned(p.y, image_of(p.y)) ? 1u : 0u,
+         .constants = constants_of(l,
+                                   {p.bias ? 1u : 0u, aligned(p.y, image_of(p.y)) ? 1u : 0u,
                                     is_flat(p) ? 1u : 0u, aligned(p.weight, s.ci * s.taps) ? 1u : 0u},
                                    p),
          .groups = p.groups * tile.count(s.co, s.positions),
@@ -119,7 +121,7 @@ void emit_x(ops::Lowering& l, const ConvProblem& p, const Sizes& s)
     const bool vectors = same(phases, 1) && aligned(p.x, image_of(p.x));
     l.launch(record_of(p, s, p.weight, p.y, p.x)
                  .launch({.kernel = kernel_of("x", p, tile),
-                          .constants = constants_of({0, vectors ? 1u : 0u, is_flat(p) ? 1u : 0u, 0}, p),
+                          .constants = constants_of(l, {0, vectors ? 1u : 0u, is_flat(p) ? 1u : 0u, 0}, p),
                           .groups = p.groups * phases * tile.count(s.ci, largest),
                           .flops = s.flops(p),
                           .result_columns = columns_of_result(p.x)}));
@@ -144,7 +146,8 @@ void emit_weight(ops::Lowering& l, const ConvProblem& p, const Sizes& s)
         record.part_length = min(length, longest);
         l.launch(
             record.launch({.kernel = kernel_of("weight", p, tile),
-                           .constants = constants_of({0, aligned(to, columns) ? 1u : 0u, is_flat(p) ? 1u : 0u,
+                           .constants = constants_of(l,
+                                                     {0, aligned(to, columns) ? 1u : 0u, is_flat(p) ? 1u : 0u,
                                                       aligned(p.y, image_of(p.y)) ? 1u : 0u},
                                                      p),
                            .groups = parts * p.groups * tile.count(s.co, columns),

@@ -151,8 +151,8 @@ std::string refuse_gemm_tile(const device::Capabilities& c, const GemmProblem& p
 void gemm_tile(ops::Lowering& l, const device::Capabilities&, const GemmProblem& p)
 {
     if (p.a.dtype == f32) return emit_tiles<ops::records::gemm_tile>(l, p, {"gemm_tile", "gemm_tile_large"});
-    emit_tiles<ops::records::gemm_tile>(
-        l, p, {"gemm_tile_half", "gemm_tile_half_large", {p.a.dtype == bf16 ? 1u : 0u}});
+    emit_tiles<ops::records::gemm_tile>(l, p,
+                                        {"gemm_tile_half", "gemm_tile_half_large", {l.widening(p.a.dtype)}});
 }
 
 std::string refuse_gemm_matrix(const device::Capabilities& c, const GemmProblem& p)

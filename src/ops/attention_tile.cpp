@@ -35,11 +35,11 @@ Dim flops_of(const AttentionSizes& s, const Attributes& a, const Dim& features)
     return 2 * s.batch * s.heads * s.queries * keys * features;
 }
 
-// STORE_VECTORS, and of f16 and bf16 BF16.
-void add_constants(PassArguments& pass, const View& to)
+// STORE_VECTORS, and of f16 and bf16 WIDENING.
+void add_constants(const Lowering& l, PassArguments& pass, const View& to)
 {
     pass.constants.push_back(has_texel_rows(to.layout) ? 1u : 0u);
-    if (to.dtype != f32) pass.constants.push_back(to.dtype == bf16 ? 1u : 0u);
+    if (to.dtype != f32) pass.constants.push_back(l.widening(to.dtype));
 }
 
 void launch_query(Lowering& l, const Attributes& a, const AttentionSizes& s, PassArguments pass,
@@ -47,7 +47,7 @@ void launch_query(Lowering& l, const Attributes& a, const AttentionSizes& s, Pas
 {
     const View q = in_texels(l, l.input(1)), k = in_texels(l, l.input(2)), v = in_texels(l, l.input(3)),
                y = in_texels(l, heads_first(l.input(4))), dq = heads_first(l.output(0));
-    add_constants(pass, dq);
+    add_constants(l, pass, dq);
     const Dim all_heads = s.batch * s.heads;
     const records::attention_tile_vjp_query record{.q = q,
                                                    .k = k,
@@ -86,7 +86,7 @@ void launch_key(Lowering& l, const Attributes& a, const AttentionSizes& s, const
     const auto launch = [&](const char* kernel, const records::Output& to_k, const records::Output& to_v,
                             const View& stored, const Dim& features) {
         PassArguments pass = arguments;
-        add_constants(pass, stored);
+        add_constants(l, pass, stored);
         const records::attention_tile_vjp_key record{.q = q,
                                                      .k = k,
                                                      .v = v,
@@ -133,7 +133,7 @@ void forward_by_tiles(Lowering& l, const Attributes& a, const AttentionSizes& s)
     const View q = in_texels(l, l.input(0)), k = in_texels(l, l.input(1)), v = in_texels(l, l.input(2)),
                y = heads_first(l.output(0));
     PassArguments pass(l, a, 3);
-    add_constants(pass, y);
+    add_constants(l, pass, y);
     const Dim all_heads = s.batch * s.heads;
     const records::attention_tile record{.q = q,
                                          .k = k,

@@ -173,6 +173,8 @@ public:
     // devices, where such kernels are not chosen.
     virtual std::uint32_t group_memory() const = 0;
     virtual bool half_access() const = 0; // Capabilities::half_access
+    // The constant WIDENING of kernels that read f16 or bf16 as they are (shaders/common/widening.glsl).
+    virtual std::uint32_t widening(DType) const = 0;
     // Whether the invocations of a workgroup compute a row or a sum together.
     bool groups_share_rows() const { return group_memory() > 0; }
 };

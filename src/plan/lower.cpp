@@ -176,6 +176,10 @@ public:
         return caps_.gpu_kernels() && !caps_.is_cuda() ? caps_.shared_bytes : 0;
     }
     bool half_access() const override { return caps_.half_access; }
+    std::uint32_t widening(DType t) const override
+    {
+        return t == bf16 ? 2 : caps_.unpacks_subnormals ? 1 : 0;
+    }
 
 private:
     std::uint32_t add_value(DType dtype, Dim elements, std::string name)

@@ -42,6 +42,7 @@ TEST_P(VulkanWorkaround, AWrongSelectAndAFusedFmaAreFound)
     EXPECT_THAT(capabilities().warnings, testing::IsSupersetOf(found.warnings)) << "found when it was opened";
     EXPECT_EQ(capabilities().flushes_subnormals, found.flushes_subnormals);
     EXPECT_EQ(capabilities().fuses_fma, found.fuses_fma);
+    EXPECT_EQ(capabilities().unpacks_subnormals, found.unpacks_subnormals);
     device_->register_kernel("probe", code::wrong_select);
     const ProbeResults imitated = probe(*device_, physical);
     EXPECT_THAT(imitated.warnings, testing::ElementsAre(testing::HasSubstr("copysign")));

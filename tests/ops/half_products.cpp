@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <string>
 
 #include <reprise/reprise.hpp>
@@ -12,6 +13,7 @@
 #include "kernels/chain.hpp"
 #include "kernels/variants.hpp"
 #include "support/devices.hpp"
+#include "support/spy_device.hpp"
 
 namespace {
 
@@ -112,8 +114,21 @@ TEST(HalfProducts, OfNoElements)
     EXPECT_THAT(cast(none, f32).to_vector<float>(), testing::Each(0.0f));
 }
 
-// Every number of a dtype comes through a product with 1: also subnormal ones and infinities.
-TEST(HalfProducts, TakeEveryNumber)
+// The default device, with kernels that widen f16 by integers, as on devices whose unpackHalf2x16 loses subnormal numbers.
+class WithoutUnpack : public test::SpyDevice {
+public:
+    explicit WithoutUnpack(std::shared_ptr<device::Device> to)
+        : SpyDevice(std::move(to)), capabilities_(SpyDevice::capabilities())
+    {
+        capabilities_.unpacks_subnormals = false;
+    }
+    const device::Capabilities& capabilities() const override { return capabilities_; }
+
+private:
+    device::Capabilities capabilities_;
+};
+
+void take_every_number()
 {
     const float largest = std::numeric_limits<float>::infinity();
     for (const DType t : {f16, bf16}) {
@@ -130,6 +145,16 @@ TEST(HalfProducts, TakeEveryNumber)
         const Tensor nan = full({1, 1}, std::nan(""), {.dtype = t});
         EXPECT_TRUE(std::isnan(cast(matmul(nan, one), f32).to_vector<float>()[0])) << name_of(t);
     }
+}
+
+// Every number of a dtype comes through a product with 1: also subnormal ones and infinities.
+TEST(HalfProducts, TakeEveryNumber) { take_every_number(); }
+
+TEST(HalfProducts, TakeEveryNumberByIntegers)
+{
+    const test::UseDevice use(
+        test::open(std::make_shared<WithoutUnpack>(default_device().context()->device())));
+    take_every_number();
 }
 
 // What lies beyond the last k, and in rows and columns beyond the last ones, does not reach the result.

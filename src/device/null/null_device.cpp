@@ -175,7 +175,7 @@ Capabilities null_capabilities(const NullOptions& options)
         c.kind = Kind::discrete;
         c.subgroup_size = 32;
         c.shared_bytes = 32768;
-        c.float16 = c.int64 = c.half_access = true;
+        c.float16 = c.int64 = c.half_access = c.unpacks_subnormals = true;
         c.f16_matrix_side = c.bf16_matrix_side = 16;
         c.slab_bytes = 256 * mebi;
         c.texel_view = true;

@@ -1,9 +1,11 @@
 #include "device/vulkan/probe.hpp"
 #include "device/device.hpp"
+#include "device/vulkan/physical_device.hpp"
 #include "device/vulkan/workarounds.hpp"
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <cstring>
 
 namespace reprise::device::vulkan {
@@ -14,9 +16,10 @@ using Numbers = std::array<float, 32>;
 
 struct Inputs {
     Numbers x{}, tiny{}, factors{};
+    std::array<std::uint32_t, 32> halves{}; // two f16 in each
 };
 struct Outputs {
-    Numbers rounded{}, scaled{}, residual{};
+    Numbers rounded{}, scaled{}, residual{}, unpacked{};
 };
 
 Outputs outputs_of(Device& device, const Inputs& in)
@@ -26,11 +29,12 @@ Outputs outputs_of(Device& device, const Inputs& in)
     const auto part = [&](std::size_t i) {
         return Operand{memory->address + i * sizeof(Numbers), sizeof(Numbers)};
     };
-    const std::array operands{part(0), part(1), part(2), part(3), part(4), part(5)};
+    const std::array operands{part(0), part(1), part(2), part(3), part(4), part(5), part(6), part(7)};
     device.upload(memory->address, std::as_bytes(std::span(&in, 1)));
     LaunchDeclaration launch;
     launch.kernel.name = "probe";
-    launch.operands = {Access::read, Access::read, Access::read, Access::write, Access::write, Access::write};
+    launch.operands.assign(4, Access::read);
+    launch.operands.insert(launch.operands.end(), 4, Access::write);
     launch.floats = 1;
     const auto recording = device.record({&launch, 1}, {.one_shot = true});
     const double one = 1;
@@ -54,11 +58,16 @@ ProbeResults probe(Device& device, const PhysicalDevice& physical)
     constexpr Numbers expected{-8,  -8, -8, -7, -6, -6, -6, -5, -4, -4, -4, -3, -2, -2, -2, -1,
                                -0., 0,  0,  1,  2,  2,  2,  3,  4,  4,  4,  5,  6,  6,  6,  7};
     Inputs in;
+    Numbers wide; // the numbers of in.halves
     for (std::uint32_t i = 0; i < in.x.size(); ++i) {
         in.x[i] = static_cast<float>(i) / 2 - 8.5F;
         in.tiny[i] = std::bit_cast<float>(i + 1); // the smallest subnormal numbers
         in.factors[i] =
             1 + static_cast<float>(2 * i + 1) / (1 << 13); // squares have 26 bits behind the point
+        const std::uint32_t half = i * 0x41;               // from 16 on they are normal numbers
+        in.halves[i] = half << 16 | half;
+        wide[i] =
+            std::ldexp(i < 16 ? static_cast<float>(half) : static_cast<float>(0x400 + half % 0x400), -24);
     }
     const Outputs out = outputs_of(device, in);
     device.reset_peak();
@@ -66,6 +75,10 @@ ProbeResults probe(Device& device, const PhysicalDevice& physical)
     results.flushes_subnormals = !same_bits(out.scaled, in.tiny);
     results.fuses_fma =
         std::none_of(out.residual.begin(), out.residual.end(), [](float r) { return r == 0; });
+    // A driver that imitates a chip computes nothing: then what it promises counts.
+    results.unpacks_subnormals = out.unpacked.back() == wide.back()
+                                     ? same_bits(out.unpacked, wide)
+                                     : physical.v12.shaderDenormPreserveFloat16 == VK_TRUE;
     if (!same_bits(out.rounded, expected)) {
         results.warnings.push_back(
             std::string("It computes where(c, copysign(y, x), x) and the like wrongly.") +

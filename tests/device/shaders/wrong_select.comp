@@ -2,7 +2,7 @@
 #extension GL_GOOGLE_include_directive : require
 // Imitates a driver that compiles shaders/probe.comp wrongly: rounded = x & ~round(x), on the bits of 32 floats; its fma
 // rounds once.
-#define OPERANDS 6 // x, tiny, factors, rounded, scaled, residual
+#define OPERANDS 8 // x, tiny, factors, halves, rounded, scaled, residual, unpacked
 #define FLOATS 1
 #include "common/abi.glsl"
 layout(local_size_x = 32) in;
@@ -11,6 +11,6 @@ void main()
 {
     const uint i = gl_LocalInvocationIndex;
     precise float x = Floats(record.operand[0].address).v[i];
-    Floats(record.operand[5].address).v[i] = 1.0;
-    Words(record.operand[3].address).v[i] = floatBitsToUint(x) & ~floatBitsToUint(roundEven(x));
+    Floats(record.operand[6].address).v[i] = 1.0;
+    Words(record.operand[4].address).v[i] = floatBitsToUint(x) & ~floatBitsToUint(roundEven(x));
 }
