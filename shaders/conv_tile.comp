@@ -31,24 +31,22 @@
 // HALF: the weight, x and dy are f16 or bf16, which are widened when they come from memory; C and the bias are f32.
 //
 //   constants  0: whether there is a bias; 1: STORE_VECTORS, if four columns from a multiple of 4 on are always 16
-//              aligned bytes of C; 2: FLAT, if images, windows and paddings have no depth; 3: A_VECTORS, if four steps
-//              from a multiple of 4 on are always 16 aligned bytes of A
+//              aligned bytes of C; 2: A_VECTORS, if four steps from a multiple of 4 on are always 16 aligned bytes of A
 //   groups     groups * tiles of C;  x: times the phases, min(s, size) per dimension, each with the tiles of the largest;
 //              weight: times the parts
-//   requires   tensors below 2^31 elements: their numbers are not read, but writing them to the record checks this
+//   requires   kernels of at most 31 taps along all dimensions together (TAP_BITS);  tensors below 2^31 elements: their numbers are not read, but writing them to the record checks this
 #extension GL_GOOGLE_include_directive : require
 #include "common/abi.glsl"
 #include "common/index.glsl"
 #include "common/windows.glsl"
 #ifdef HALF
-#define WIDENING_CONSTANT 4
+#define WIDENING_CONSTANT 3
 #include "common/widening.glsl"
 #endif
 
 layout(constant_id = 0) const uint BIAS = 0;
 layout(constant_id = 1) const uint STORE_VECTORS = 0;
-layout(constant_id = 2) const uint FLAT = 0;
-layout(constant_id = 3) const uint A_VECTORS = 0;
+layout(constant_id = 2) const uint A_VECTORS = 0;
 #ifdef HALF
 #define LOADED uint // the bits of an element
 #define LOADED4 uvec4
@@ -79,12 +77,19 @@ END_RECORD
 
 const uint A_LOADS = ROWS * STEPS / LANES, B_LOADS = COLUMNS * STEPS / LANES;
 const uint NOWHERE = 0xFFFFFFFFu;
-const ivec4 OUTSIDE = ivec4(0, ivec3(int(0x80000000u))); // of any image, even with a padding added
 
-// Positions in an image, or offsets to add to them: `at` counts elements, x, y and z are along width, height and depth.
+// An element of a window: a position plus a tap, of which one is that of the column, and the other one that of the step.
+// `at` counts elements of the image.  Of a position `bits` are the taps that are inside of the image from there, and of a tap the
+// bits that it needs, one for each dimension: the taps of depth, height and width have their own bits, one after the other.
 // The steps are those of a block of k, one for each lane.
-shared int step_at[LANES], step_x[LANES], step_y[LANES], step_z[LANES];
-shared int column_at[COLUMNS], column_x[COLUMNS], column_y[COLUMNS], column_z[COLUMNS];
+struct Place {
+    int at;
+    uint bits;
+};
+const Place NO_TAP = Place(0, 0x80000000u); // in no position, which have 31 bits at most
+const Place NO_POSITION = Place(0, 0u);
+shared int step_at[LANES], column_at[COLUMNS];
+shared uint step_bits[LANES], column_bits[COLUMNS];
 shared uint step_a[LANES], column_c[COLUMNS]; // offsets of elements; step_a may be NOWHERE
 
 uint volume(ivec3 size) { return uint(size[0] * size[1] * size[2]); }
@@ -105,23 +110,44 @@ ivec4 digits_of(uint index, ivec3 size)
     return d;
 }
 
-// A linear map of digits to a position: digit * scale + first in each dimension of an image.
+// A linear map of digits to an element: digit * scale + first in each dimension of an image.
 struct Linear {
     ivec3 scale, first, size;
     uint front; // elements from one first digit to the next
 };
-ivec4 place(Linear map, ivec4 d)
+int element(Linear map, ivec4 d)
 {
     const ivec3 at = d.yzw * map.scale + map.first;
-    return ivec4(uint(d.x) * map.front + uint((at[0] * map.size[1] + at[1]) * map.size[2] + at[2]), at);
+    return int(uint(d.x) * map.front + uint((at[0] * map.size[1] + at[1]) * map.size[2] + at[2]));
+}
+
+// The maps of positions and taps to elements, and the number of taps.
+struct Window {
+    Linear position, tap;
+    ivec3 taps;
+};
+Place place_of_tap(Window w, ivec4 d)
+{
+    return Place(element(w.tap, d), 1u << d.y | 1u << (w.taps[0] + d.z) | 1u << (w.taps[0] + w.taps[1] + d.w));
+}
+Place place_of_position(Window w, ivec4 d)
+{
+    const ivec3 first = d.yzw * w.position.scale + w.position.first + w.tap.first;
+    uint bits = 0u, bit = 1u;
+    for (int i = 0; i < 3; ++i)
+        for (int tap = 0; tap < w.taps[i]; ++tap) {
+            if (uint(first[i] + tap * w.tap.scale[i]) < uint(w.position.size[i])) bits |= bit;
+            bit <<= 1;
+        }
+    return Place(element(w.position, d), bits);
 }
 
 // A product: its sizes, the radices of its indices, and the maps of these to elements.
 struct Product {
     uint rows, columns, first_k, end_k;
     ivec3 column_size, k_size;
-    Linear window_of_column, window_of_k, a_of_k, c_of_column;
-    ivec3 limit; // size of the image with the windows
+    Window window;
+    Linear a_of_k, c_of_column;
     uint row_of_a, row_of_c;
 };
 
@@ -176,27 +202,21 @@ Product product_of(ivec3 phase, uint part)
     p.columns = images * volume(p.column_size);
     p.k_size = count;
     p.end_k = out_channels * volume(count);
-    p.window_of_column = Linear(one, zero, out_size, y_image);
-    p.window_of_k = Linear(-by, to, out_size, y_plane);
+    p.window = Window(Linear(one, zero, out_size, y_image), Linear(-by, to, out_size, y_plane), count);
     p.a_of_k = Linear(step, first, kernel, in_channels * taps);
     p.c_of_column = Linear(stride, phase, in_size, x_image);
-    p.limit = out_size;
     p.row_of_a = taps;
     p.row_of_c = x_plane;
 #else
-    const Linear window_of_position = Linear(stride, -padding, in_size, x_image);
-    const Linear window_of_tap = Linear(dilation, zero, in_size, x_plane);
     const Linear tap = Linear(one, zero, kernel, taps), position = Linear(one, zero, out_size, y_image);
+    p.window = Window(Linear(stride, -padding, in_size, x_image), Linear(dilation, zero, in_size, x_plane), kernel);
     p.rows = out_channels;
-    p.limit = in_size;
 #ifdef OF_WEIGHT
     p.columns = in_channels * taps;
     p.column_size = kernel;
     p.k_size = out_size;
     p.first_k = part * uint(record.part_length);
     p.end_k = min(images * y_plane, p.first_k + uint(record.part_length));
-    p.window_of_column = window_of_tap;
-    p.window_of_k = window_of_position;
     p.a_of_k = position;
     p.c_of_column = tap;
     p.row_of_a = y_plane;
@@ -206,33 +226,38 @@ Product product_of(ivec3 phase, uint part)
     p.column_size = out_size;
     p.k_size = kernel;
     p.end_k = in_channels * taps;
-    p.window_of_column = window_of_position;
-    p.window_of_k = window_of_tap;
     p.a_of_k = tap;
     p.c_of_column = position;
     p.row_of_a = p.end_k;
     p.row_of_c = y_plane;
 #endif
 #endif
-    if (volume(p.limit) == 0u) p.end_k = 0u; // nothing but padding
+    if (volume(p.window.position.size) == 0u) p.end_k = 0u; // nothing but padding
     return p;
 }
 
-// Computes the positions of the steps of a block of k.
+#ifdef OF_WEIGHT
+#define PLACE_OF_STEP place_of_position
+#define PLACE_OF_COLUMN place_of_tap
+#define NO_STEP NO_POSITION
+#else
+#define PLACE_OF_STEP place_of_tap
+#define PLACE_OF_COLUMN place_of_position
+#define NO_STEP NO_TAP
+#endif
+// Computes the places of the steps of a block of k.
 void prepare_steps(Product p, uint block)
 {
     const uint i = gl_LocalInvocationIndex, k = block + i;
-    ivec4 window = OUTSIDE;
+    Place place = NO_STEP;
     uint a = NOWHERE;
     if (k < p.end_k) {
         const ivec4 d = digits_of(k, p.k_size);
-        window = place(p.window_of_k, d);
-        a = uint(place(p.a_of_k, d).x);
+        place = PLACE_OF_STEP(p.window, d);
+        a = uint(element(p.a_of_k, d));
     }
-    step_at[i] = window.x;
-    step_z[i] = window.y;
-    step_y[i] = window.z;
-    step_x[i] = window.w;
+    step_at[i] = place.at;
+    step_bits[i] = place.bits;
     step_a[i] = a;
 }
 
@@ -258,32 +283,32 @@ struct Loads {
     LOADED b[B_LOADS];
     bool exists, inside[B_LOADS]; // of the step of a, of the elements of b
 };
-ivec4 column_window(uint i) { return ivec4(column_at[i], FLAT != 0u ? 0 : column_z[i], column_y[i], column_x[i]); }
-ivec4 step_window(uint i) { return ivec4(step_at[i], FLAT != 0u ? 0 : step_z[i], step_y[i], step_x[i]); }
+Place column_place(uint i) { return Place(column_at[i], column_bits[i]); }
+Place step_place(uint i) { return Place(step_at[i], step_bits[i]); }
 
 // Loads the steps from `first` on, within the block.  Loads are not in branches, as compilers wait for such a load before
 // the next one: elements outside are read at 0.
-Loads load_round(uint first, uint a_rows[A_LOADS], ivec4 my_column, uvec2 a, uvec2 image, ivec3 limit)
+Loads load_round(uint first, uint a_rows[A_LOADS], Place my_column, uvec2 a, uvec2 image)
 {
     Loads loads;
 #ifdef OF_WEIGHT
-    const ivec4 mine = step_window(first + b_step());
+    const Place position = step_place(first + b_step());
 #else
-    const ivec4 mine = my_column;
+    const Place position = my_column;
 #endif
+    uint at_b[B_LOADS];
     [[unroll]] for (uint i = 0u; i < B_LOADS; ++i) {
 #ifdef OF_WEIGHT
-        const ivec4 at = mine + column_window(b_column() + i * B_COLUMN_APART);
+        const Place tap = column_place(b_column() + i * B_COLUMN_APART);
 #else
-        const ivec4 at = mine + step_window(first + b_step() + i * B_STEP_APART);
+        const Place tap = step_place(first + b_step() + i * B_STEP_APART);
 #endif
-        bool inside = all(lessThan(uvec2(at.zw), uvec2(limit.yz))); // && would be a branch
-        if (FLAT == 0u) inside = all(bvec2(inside, uint(at.y) < uint(limit.x)));
-        loads.b[i] = LOAD(image, inside ? uint(at.x) : 0u);
-        loads.inside[i] = inside;
+        loads.inside[i] = (position.bits & tap.bits) == tap.bits;
+        at_b[i] = loads.inside[i] ? uint(position.at + tap.at) : 0u;
     }
-    // A comes last: NVK gives each load one of six scoreboards, and a load from shared memory after them would wait for one.
+    // The loads come last: NVK gives each one of six scoreboards, and a load from shared memory after them would wait for one.
     const uint at = step_a[first + a_step()];
+    [[unroll]] for (uint i = 0u; i < B_LOADS; ++i) loads.b[i] = LOAD(image, at_b[i]);
     loads.exists = at != NOWHERE;
     if (A_VECTORS != 0u) {
         loads.a = LOAD4(a, a_rows[0] + (loads.exists ? at : 0u));
@@ -369,12 +394,10 @@ void prepare_columns(Product p, Tile t)
 {
     for (uint i = gl_LocalInvocationIndex; i < COLUMNS; i += LANES) {
         const ivec4 d = digits_of(min(t.column + i, p.columns - 1u), p.column_size);
-        const ivec4 window = place(p.window_of_column, d);
-        column_at[i] = window.x + int(t.image);
-        column_z[i] = window.y;
-        column_y[i] = window.z;
-        column_x[i] = window.w;
-        column_c[i] = uint(place(p.c_of_column, d).x);
+        const Place place = PLACE_OF_COLUMN(p.window, d);
+        column_at[i] = place.at + int(t.image);
+        column_bits[i] = place.bits;
+        column_c[i] = uint(element(p.c_of_column, d));
     }
 }
 
@@ -420,19 +443,19 @@ void main()
     uint a_rows[A_LOADS]; // first elements
     [[unroll]] for (uint i = 0u; i < A_LOADS; ++i) a_rows[i] = t.a + min(t.row + a_row(i), p.rows - 1u) * p.row_of_a;
     barrier();
-    const ivec4 my_column = column_window(b_column());
+    const Place my_column = column_place(b_column());
     clear_sums();
     for (uint block = p.first_k; block < p.end_k; block += LANES) {
         prepare_steps(p, block);
         barrier();
-        store_round(load_round(0u, a_rows, my_column, a, image, p.limit), 0u);
+        store_round(load_round(0u, a_rows, my_column, a, image), 0u);
         barrier();
         const uint steps = min(LANES, p.end_k - block);
         for (uint first = 0u; first < steps; first += STEPS) {
             const bool more = first + STEPS < steps;
             const uint half_index = first / STEPS % 2u;
             Loads next;
-            if (more) next = load_round(first + STEPS, a_rows, my_column, a, image, p.limit);
+            if (more) next = load_round(first + STEPS, a_rows, my_column, a, image);
             add_products(half_index);
             if (more) store_round(next, 1u - half_index);
             barrier();

@@ -28,7 +28,7 @@ constexpr std::array<Variant<ConvProblem>, 6> variants = {{
     {"depthwise", refuse_depthwise, always, conv_depthwise},
     {"pointwise", refuse_pointwise, always, conv_pointwise},
     {"implicit", refuse_implicit, always, conv_implicit},
-    {"tile", refuse_conv_tile, always, conv_tile},
+    {"tile", refuse_conv_tile, conv_tile_serves, conv_tile},
     {"patches", [](const Capabilities&, const ConvProblem&) { return std::string(); }, always, conv_patches},
 }};
 
@@ -51,7 +51,8 @@ void conv(Lowering& l, const Capabilities& caps, const ConvProblem& p)
     const DType result = (p.wanted == Wanted::y ? p.y : p.wanted == Wanted::x ? p.x : p.weight).dtype;
     const bool mixed = result == f32 && operand_dtype(p) != f32;
     if (!mixed) return emit_fitting(variants, l, caps, p);
-    const bool by_tile = !refuse_depthwise(caps, p).empty() && refuse_conv_tile(caps, p).empty();
+    const bool by_tile = !refuse_depthwise(caps, p).empty() && refuse_conv_tile(caps, p).empty() &&
+                         same(conv_tile_serves(p), 1);
     ConvProblem q = by_tile ? p : with_f32_operands(l, p);
     if (q.bias) q.bias = as_f32(l, *q.bias);
     emit_fitting(variants, l, caps, q);

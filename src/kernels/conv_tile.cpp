@@ -4,6 +4,7 @@
 
 #include "kernels/conv_sizes.hpp"
 #include "kernels/variants.hpp"
+#include "ops/launch_where.hpp"
 #include "ops/records.hpp"
 
 namespace reprise::kernels {
@@ -16,6 +17,7 @@ using ops::records::Absent;
 using Wanted = ConvProblem::Wanted;
 
 constexpr std::uint32_t shared_bytes = 29184; // of the variant with 32 rows, which takes most
+constexpr std::int64_t max_taps = 31;         // along all dimensions together
 // For gradients of weights: the number of tiles that occupies a GPU, the fewest positions and the largest number of parts.
 constexpr std::int64_t wanted_tiles = 256, min_positions = 256, max_parts = 64;
 
@@ -50,10 +52,6 @@ struct Tile {
     }
 };
 
-bool is_flat(const ConvProblem& p)
-{
-    return same(p.x.sizes()[2], 1) && same(p.weight.sizes()[2], 1) && p.padding[0] == 0;
-}
 bool aligned(const View& v, const Dim& row) { return v.layout.offset.divisible_by(4) && row.divisible_by(4); }
 
 Dim elements_of(const View& v) { return v.sizes()[0] * v.sizes()[1] * image_of(v); }
@@ -98,15 +96,15 @@ void emit_y(ops::Lowering& l, const ConvProblem& p, const Sizes& s)
     const Tile tile(s.co);
     ops::records::conv_tile record = record_of(p, s, p.weight, p.x, p.y);
     if (p.bias) record.bias = *p.bias;
-    l.launch(record.launch(
-        {.kernel = kernel_of("y", p, tile),
-         .constants = constants_of(l,
-                                   {p.bias ? 1u : 0u, aligned(p.y, image_of(p.y)) ? 1u : 0u,
-                                    is_flat(p) ? 1u : 0u, aligned(p.weight, s.ci * s.taps) ? 1u : 0u},
-                                   p),
-         .groups = p.groups * tile.count(s.co, s.positions),
-         .flops = s.flops(p),
-         .result_columns = columns_of_result(p.y)}));
+    l.launch(
+        record.launch({.kernel = kernel_of("y", p, tile),
+                       .constants = constants_of(l,
+                                                 {p.bias ? 1u : 0u, aligned(p.y, image_of(p.y)) ? 1u : 0u,
+                                                  aligned(p.weight, s.ci * s.taps) ? 1u : 0u},
+                                                 p),
+                       .groups = p.groups * tile.count(s.co, s.positions),
+                       .flops = s.flops(p),
+                       .result_columns = columns_of_result(p.y)}));
 }
 
 void emit_x(ops::Lowering& l, const ConvProblem& p, const Sizes& s)
@@ -121,7 +119,7 @@ void emit_x(ops::Lowering& l, const ConvProblem& p, const Sizes& s)
     const bool vectors = same(phases, 1) && aligned(p.x, image_of(p.x));
     l.launch(record_of(p, s, p.weight, p.y, p.x)
                  .launch({.kernel = kernel_of("x", p, tile),
-                          .constants = constants_of(l, {0, vectors ? 1u : 0u, is_flat(p) ? 1u : 0u, 0}, p),
+                          .constants = constants_of(l, {0, vectors ? 1u : 0u, 0}, p),
                           .groups = p.groups * phases * tile.count(s.ci, largest),
                           .flops = s.flops(p),
                           .result_columns = columns_of_result(p.x)}));
@@ -144,14 +142,12 @@ void emit_weight(ops::Lowering& l, const ConvProblem& p, const Sizes& s)
         ops::records::conv_tile record = record_of(p, s, p.y, p.x, to);
         record.parts = parts;
         record.part_length = min(length, longest);
-        l.launch(
-            record.launch({.kernel = kernel_of("weight", p, tile),
-                           .constants = constants_of(l,
-                                                     {0, aligned(to, columns) ? 1u : 0u, is_flat(p) ? 1u : 0u,
-                                                      aligned(p.y, image_of(p.y)) ? 1u : 0u},
-                                                     p),
-                           .groups = parts * p.groups * tile.count(s.co, columns),
-                           .flops = s.flops(p)}));
+        l.launch(record.launch(
+            {.kernel = kernel_of("weight", p, tile),
+             .constants = constants_of(
+                 l, {0, aligned(to, columns) ? 1u : 0u, aligned(p.y, image_of(p.y)) ? 1u : 0u}, p),
+             .groups = parts * p.groups * tile.count(s.co, columns),
+             .flops = s.flops(p)}));
     };
     if (!same(is_split, 1)) l.when(1 - is_split, [&] { launch(p.weight); });
     if (same(is_split, 0)) return;
@@ -163,6 +159,12 @@ void emit_weight(ops::Lowering& l, const ConvProblem& p, const Sizes& s)
 }
 
 } // namespace
+
+Dim conv_tile_serves(const ConvProblem& p)
+{
+    const std::vector<Dim>& kernel = p.weight.sizes();
+    return 1 - ops::is_at_least(kernel[2] + kernel[3] + kernel[4], max_taps + 1);
+}
 
 std::string refuse_conv_tile(const device::Capabilities& c, const ConvProblem& p)
 {

@@ -69,6 +69,9 @@ const std::vector<Case> cases{
     {{2, 9, 2, 2}, {3, 9, 1, 1}, {}},
     {{2, 5, 6, 8}, {3, 5, 1, 1}, {.stride = {2, 2}}},
     {{3, 8, 7, 16}, {10, 8, 1, 1}, {.stride = {2, 2}}},
+    // the most taps that tiles of GPUs take, and one more
+    {{2, 2, 13, 9}, {3, 2, 18, 12}, {.padding = {9, 6}}},
+    {{2, 2, 13, 9}, {3, 2, 19, 12}, {.padding = {9, 6}}},
 };
 
 Floats numbers(std::int64_t count, std::uint32_t seed)
