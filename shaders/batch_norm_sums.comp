@@ -1,10 +1,12 @@
 // variants: batch_norm_sums: ; batch_norm_sums_texel: -DTEXELS
-// Partial statistics of each channel: mean, sum of squared deviations from it, count. Those of a chunk are computed
-// around its own mean and merged into the partial (Chan, Golub, LeVeque 1979), which avoids cancellation.
+// variants: batch_norm_sums_group: -DGROUP ; batch_norm_sums_group_vec4: -DGROUP -DVEC4
+// Partial statistics of each channel: mean, sum of squared deviations from it, count. Those of a chunk (GROUP: of a lane's fours
+// of a block) are computed around its own mean and merged into the partial (Chan, Golub, LeVeque 1979), which avoids
+// cancellation.
 //
 //   x         [images, channels, image]
 //   partials  [partial_count][channels] of vec4
-//   groups    ceil(channels * partial_count / 64)
+//   groups    ceil(channels * partial_count / 64), with GROUP channels * partial_count
 //   texel     x in the slab; image a multiple of 4
 #version 460
 #extension GL_GOOGLE_include_directive : require
@@ -12,13 +14,59 @@
 #define SLAB
 #endif
 #include "common/abi.glsl"
+#ifdef GROUP
+#include "common/batch_norm_group.glsl"
+#else
 #include "common/batch_norm.glsl"
+#endif
 
 RECORD(batch_norm_sums)
 INPUT(x) OUTPUT(partials)
 INT(images) INT(channels) INT(image) INT(partial_count)
 END_RECORD
 
+#ifdef GROUP
+// Merges two statistics: mean, squares, count.
+vec4 merged(vec4 a, vec4 b)
+{
+    precise float total = a.z + b.z, delta = b.x - a.x, part = b.z / max(total, 1.0);
+    precise float mean = a.x + delta * part, squares = a.y + (b.y + delta * delta * (a.z * part));
+    return vec4(mean, squares, total, 0.0);
+}
+
+void main()
+{
+    const Channel c = channel_of_group(record.images, record.channels, record.image, record.partial_count);
+    if (c.channel >= c.channels) return;
+    const uvec2 x = record.x.address, to = record.partials.address;
+    const uint lane = gl_LocalInvocationIndex, step = record.partial_count * BLOCK;
+
+    vec4 all = vec4(0.0);
+    for (uint block = c.partial * BLOCK; block < c.n; block += step) {
+        const uint first = block + lane * 4u;
+#define PLACE(i) const POSITIONS at##i = positions(c, FOUR(i));
+        EACH_8(PLACE)
+#define LOAD(i) const vec4 x##i = four(x, at##i);
+        EACH_8(LOAD)
+#define TAKE(i) precise vec4 t##i = existing(x##i, c, FOUR(i));
+        EACH_8(TAKE)
+        uint count = 0u;
+#define COUNT(i) count += min(max(c.n, FOUR(i)) - FOUR(i), 4u);
+        EACH_8(COUNT)
+        precise vec4 sums = TREE(t);
+        precise float average = SUM_OF_FOUR(sums) / float(max(count, 1u));
+#define DEVIATE(i)                                                                                      \
+        precise vec4 d##i = existing(t##i - average, c, FOUR(i));         \
+        precise vec4 q##i = d##i * d##i;
+        EACH_8(DEVIATE)
+        precise vec4 square_sums = TREE(q);
+        precise float squares = SUM_OF_FOUR(square_sums);
+        all = merged(all, vec4(average, squares, float(count), 0.0));
+    }
+    ADD_LANES(all, merged)
+    if (lane == 0u) Vec4s(to).v[c.partial * c.channels + c.channel] = of_lanes[0];
+}
+#else
 void main()
 {
     const uint images = record.images, channels = record.channels, image = record.image;
@@ -56,3 +104,4 @@ void main()
     }
     to.v[share.partial * channels + share.channel] = vec4(mean, squares, count, 0.0);
 }
+#endif

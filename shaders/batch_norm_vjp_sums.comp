@@ -1,10 +1,11 @@
 // variants: batch_norm_vjp_sums: ; batch_norm_vjp_sums_texel: -DTEXELS
+// variants: batch_norm_vjp_sums_group: -DGROUP ; batch_norm_vjp_sums_group_vec4: -DGROUP -DVEC4
 // Partial sums of each channel: dy, dy * (x - mean).
 //
 //   dy, x     [images, channels, image]
 //   mean      [channels / sharing]: `sharing` channels share each mean
 //   partials  [partial_count][channels] of vec4
-//   groups    ceil(channels * partial_count / 64)
+//   groups    ceil(channels * partial_count / 64), with GROUP channels * partial_count
 //   texel     dy and x in the slab; image a multiple of 4
 #version 460
 #extension GL_GOOGLE_include_directive : require
@@ -12,13 +13,49 @@
 #define SLAB
 #endif
 #include "common/abi.glsl"
+#ifdef GROUP
+#include "common/batch_norm_group.glsl"
+#else
 #include "common/batch_norm.glsl"
+#endif
 
 RECORD(batch_norm_vjp_sums)
 INPUT(dy) INPUT(x) INPUT(mean) OUTPUT(partials)
 INT(images) INT(channels) INT(image) INT(partial_count) INT(sharing)
 END_RECORD
 
+#ifdef GROUP
+vec4 added(vec4 a, vec4 b)
+{
+    precise vec4 sum = a + b;
+    return sum;
+}
+
+void main()
+{
+    const Channel c = channel_of_group(record.images, record.channels, record.image, record.partial_count);
+    if (c.channel >= c.channels) return;
+    const uvec2 dy = record.dy.address, x = record.x.address, to = record.partials.address;
+    const uint lane = gl_LocalInvocationIndex, step = record.partial_count * BLOCK;
+    const float mean = ReadFloats(record.mean.address).v[quotient(c.channel, record.sharing)];
+
+    precise float sum = 0.0, product_sum = 0.0;
+    for (uint block = c.partial * BLOCK; block < c.n; block += step) {
+        const uint first = block + lane * 4u;
+#define PLACE(i) const POSITIONS at##i = positions(c, FOUR(i));
+        EACH_8(PLACE)
+#define LOAD(i) const vec4 dy##i = four(dy, at##i), x##i = four(x, at##i);
+        EACH_8(LOAD)
+#define TAKE(i) precise vec4 g##i = existing(dy##i, c, FOUR(i)), p##i = existing(g##i * (x##i - mean), c, FOUR(i));
+        EACH_8(TAKE)
+        precise vec4 sums = TREE(g), product_sums = TREE(p);
+        sum += SUM_OF_FOUR(sums);
+        product_sum += SUM_OF_FOUR(product_sums);
+    }
+    ADD_LANES(vec4(sum, product_sum, 0.0, 0.0), added)
+    if (lane == 0u) Vec4s(to).v[c.partial * c.channels + c.channel] = of_lanes[0];
+}
+#else
 void main()
 {
     const uint images = record.images, channels = record.channels, image = record.image;
@@ -54,3 +91,4 @@ void main()
     }
     to.v[share.partial * channels + share.channel] = vec4(sum, product_sum, 0.0, 0.0);
 }
+#endif

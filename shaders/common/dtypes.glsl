@@ -131,8 +131,8 @@ uvec4 load4_bits(uvec2 address, uint dtype, uint group)
     if (is_word(dtype)) {
         bits = floatBitsToUint(Vec4s(address).v[group]);
     } else if (is_two_bytes(dtype)) {
-        uint low = Words(address).v[2u * group], high = Words(address).v[2u * group + 1u];
-        bits = uvec4(low, low >> 16, high, high >> 16) & 0xFFFFu;
+        const uvec2 words = Longs(address).v[group];
+        bits = uvec4(words.x, words.x >> 16, words.y, words.y >> 16) & 0xFFFFu;
     } else {
         bits = (uvec4(Words(address).v[group]) >> uvec4(0u, 8u, 16u, 24u)) & 0xFFu;
     }
@@ -144,8 +144,7 @@ void store4_bits(uvec2 address, uint dtype, uint group, uvec4 bits)
         Vec4s(address).v[group] = uintBitsToFloat(bits);
     } else if (is_two_bytes(dtype)) {
         bits &= 0xFFFFu;
-        Words(address).v[2u * group] = bits.x | (bits.y << 16);
-        Words(address).v[2u * group + 1u] = bits.z | (bits.w << 16);
+        Longs(address).v[group] = uvec2(bits.x | bits.y << 16, bits.z | bits.w << 16);
     } else {
         bits &= 0xFFu;
         Words(address).v[group] = bits.x | (bits.y << 8) | (bits.z << 16) | (bits.w << 24);

@@ -124,7 +124,7 @@ void lower(Lowering& l, const Node& node)
                                             .one_bias = bias.number,
                                             .eps = node.attributes.number("eps"),
                                             .channels = p.channels,
-                                            .partial_count = p.partials()};
+                                            .partial_count = partials.sizes()[0]};
     launch_finish(l, finish.launch({.constants = {weight.in_memory | bias.in_memory << 1}}), p);
     launch_elements(l, p, x, affine, y);
 }
@@ -147,7 +147,7 @@ void lower_vjp(Lowering& l, const Node& node)
                                                 .one_weight = weight.number,
                                                 .eps = node.attributes.number("eps"),
                                                 .channels = p.channels,
-                                                .partial_count = p.partials(),
+                                                .partial_count = partials.sizes()[0],
                                                 .count = p.count()};
     launch_finish(l, finish.launch({.constants = {weight.in_memory}}), p);
     launch_vjp_elements(l, p, dy, x, coefficients, l.output(0));

@@ -65,18 +65,45 @@ void update_running(Tensor& mean, Tensor& variance, const Tensor& found_mean, co
 
 namespace {
 
-constexpr std::int64_t block = 256, max_partials = 1024; // as in shaders/common/batch_norm.glsl
+// Numeric classes: shaders/common/batch_norm.glsl and batch_norm_group.glsl.  In the second one, lanes of a group read
+// neighbouring elements of a channel, which pays if these are neighbours in memory: 8 of them are a sector of a GPU's cache.
+constexpr std::int64_t block = 256, max_partials = 1024;
+constexpr std::int64_t block_of_group = 2048, max_partials_of_groups = 256, least_image_of_groups = 8;
+
+Dim by_groups(const Lowering& l, const ChannelProblem& p) // 1 or 0
+{
+    return l.groups_share_rows() ? is_at_least(p.image, least_image_of_groups) : Dim(0);
+}
 
 View partials_of(Lowering& l, const ChannelProblem& p)
 {
-    return l.temporary(f32, {p.partials(), p.channels, 4});
+    const Dim of_groups = by_groups(l, p);
+    const Dim count = of_groups * min(ceil_div(p.count(), block_of_group), max_partials_of_groups) +
+                      (1 - of_groups) * min(ceil_div(p.count(), block), max_partials);
+    return l.temporary(f32, {count, p.channels, 4});
 }
 
-void launch_first(Lowering& l, const ChannelProblem& p, LaunchSpec spec)
+// `aligned`: all operands [N, C, image] start 16-byte aligned.
+void launch_first(Lowering& l, const ChannelProblem& p, const View& partials, bool aligned,
+                  const LaunchSpec& spec)
 {
-    spec.groups = ceil_div(p.channels * p.partials(), 64);
-    launch_with_texels(l, p.in_texels(), std::move(spec));
+    const Dim of_groups = by_groups(l, p), all = p.channels * partials.sizes()[0];
+    if (!same(of_groups, 0))
+        l.when(of_groups, [&] {
+            LaunchSpec by_group = spec;
+            by_group.kernel += aligned && p.image.divisible_by(4) ? "_group_vec4" : "_group";
+            by_group.groups = all;
+            l.launch(std::move(by_group));
+        });
+    if (same(of_groups, 1)) return;
+    l.when(1 - of_groups, [&] {
+        LaunchSpec by_lane = spec;
+        by_lane.groups = ceil_div(all, 64);
+        launch_with_texels(l, p.in_texels(), std::move(by_lane));
+    });
 }
+
+bool is_aligned(const View& v) { return v.layout.offset.divisible_by(4); }
 
 void launch_each(Lowering& l, const ChannelProblem& p, LaunchSpec spec)
 {
@@ -94,8 +121,6 @@ ChannelProblem::ChannelProblem(const Shape& x) : images(x[0]), channels(x[1]), i
     for (std::size_t d = 2; d < x.size(); ++d) image *= x[d];
 }
 
-Dim ChannelProblem::partials() const { return min(ceil_div(count(), block), max_partials); }
-
 View launch_sums(Lowering& l, const ChannelProblem& p, const View& x)
 {
     const View partials = partials_of(l, p);
@@ -104,8 +129,8 @@ View launch_sums(Lowering& l, const ChannelProblem& p, const View& x)
                                           .images = p.images,
                                           .channels = p.channels,
                                           .image = p.image,
-                                          .partial_count = p.partials()};
-    launch_first(l, p, record.launch());
+                                          .partial_count = partials.sizes()[0]};
+    launch_first(l, p, partials, is_aligned(x), record.launch());
     return partials;
 }
 
@@ -120,9 +145,9 @@ View launch_vjp_sums(Lowering& l, const ChannelProblem& p, const View& dy, const
                                               .images = p.images,
                                               .channels = p.channels,
                                               .image = p.image,
-                                              .partial_count = p.partials(),
+                                              .partial_count = partials.sizes()[0],
                                               .sharing = sharing};
-    launch_first(l, p, record.launch());
+    launch_first(l, p, partials, is_aligned(dy) && is_aligned(x), record.launch());
     return partials;
 }
 

@@ -29,11 +29,10 @@ struct ChannelProblem {
         : images(std::move(n)), channels(std::move(c)), image(std::move(elements))
     {}
     Dim count() const { return images * image; } // values per channel
-    Dim partials() const;
     Dim in_texels() const { return is_multiple(image, 4); }
 };
 
-// Launches the first level of the reduction and returns the partial sums [P][C] of vec4.
+// Launches the first level of the reduction and returns the partial sums [P][C][4], where P is the number of partials.
 View launch_sums(Lowering&, const ChannelProblem&, const View& x);
 // Each mean is shared by `sharing` consecutive channels.
 View launch_vjp_sums(Lowering&, const ChannelProblem&, const View& dy, const View& x, const View& mean,

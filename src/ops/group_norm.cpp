@@ -108,7 +108,7 @@ void lower(Lowering& l, const Node& node)
                                             .one_bias = 0,
                                             .eps = node.attributes.number("eps"),
                                             .channels = wholes.channels,
-                                            .partial_count = wholes.partials()};
+                                            .partial_count = partials.sizes()[0]};
     launch_finish(l, finish.launch({.constants = {0}}), wholes);
 
     const View by_plane = l.temporary(f32, {g.planes(), 4});
@@ -143,7 +143,7 @@ void lower_vjp(Lowering& l, const Node& node)
                                                    .dbias = l.output(2),
                                                    .eps = eps,
                                                    .planes = g.planes(),
-                                                   .partial_count = planes.partials(),
+                                                   .partial_count = partials.sizes()[0],
                                                    .members = g.members};
     l.launch(of_planes.launch({.groups = ceil_div(g.planes(), 64)}));
     const ChannelOperand weight = channel_operand(l, 2);
