@@ -159,7 +159,9 @@ void Decoder::declare_variable(Words w)
             v.slots.push_back(new_slot(f.scalar));
             program_.push_constants.push_back({f.offset, f.scalar, v.slots.back()});
         }
-    } // others (images) may be declared, and not used
+    } else { // buffers with bindings and images may be declared, and not used: their address is that of no operand
+        v.slots = {new_slot(Scalar::address)};
+    }
 }
 
 } // namespace reprise::simulator

@@ -99,6 +99,8 @@ private:
     void store(Words);
     void emit_access(const Value& pointer, std::uint32_t pointer_id, bool stores, const std::vector<Slot>&,
                      std::uint32_t alignment);
+    void name_image(Words);
+    void fetch_texel(Words); // fails if it is run
     void variable(Words); // within a function
     void barrier(Words);
 

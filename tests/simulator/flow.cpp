@@ -30,7 +30,8 @@ const std::map<spv::Op, Decoder::Handler>& Handlers::table()
         {Op::OpCopyLogical, &D::copy_object}, {Op::OpUndef, &D::undefined}, {Op::OpLoad, &D::load},
         {Op::OpStore, &D::store}, {Op::OpAccessChain, &D::access_chain},
         {Op::OpInBoundsAccessChain, &D::access_chain}, {Op::OpVariable, &D::variable},
-        {Op::OpControlBarrier, &D::barrier}, {Op::OpMemoryBarrier, &D::ignore}, {Op::OpLine, &D::ignore},
+        {Op::OpControlBarrier, &D::barrier}, {Op::OpImage, &D::name_image}, {Op::OpSampledImage, &D::name_image},
+        {Op::OpImageFetch, &D::fetch_texel}, {Op::OpMemoryBarrier, &D::ignore}, {Op::OpLine, &D::ignore},
         {Op::OpNoLine, &D::ignore}};
     return handlers;
 }

@@ -9,7 +9,16 @@ namespace reprise::simulator {
 
 namespace {
 
-std::uint64_t padded(std::uint64_t bytes) { return (bytes + 15) / 16 * 16; }
+Region region_of(const device::Operand& operand, device::Access access)
+{
+    const std::uint64_t before = operand.address % 4, begin = operand.address - before;
+    const std::uint64_t end = (operand.address + operand.bytes + 15) / 16 * 16;
+    return {.begin = begin,
+            .bytes = operand.bytes == 0 ? 0 : end - begin,
+            .before = before,
+            .reads = access != device::Access::write,
+            .writes = access != device::Access::read};
+}
 
 // The workgroups to run: all, or equally many from the start, the middle and the end.
 std::vector<std::uint64_t> chosen_groups(std::uint64_t groups, std::uint64_t all, std::uint32_t sampled)
@@ -37,11 +46,7 @@ Launch::Launch(Program& program, std::span<const device::Access> access, std::sp
     : program_(program), options_(options), counts_(counts), groups_(groups)
 {
     regions_.emplace_back();
-    for (std::size_t i = 0; i < operands.size(); ++i)
-        regions_.push_back({.begin = operands[i].address,
-                            .bytes = padded(operands[i].bytes),
-                            .reads = access[i] != device::Access::write,
-                            .writes = access[i] != device::Access::read});
+    for (std::size_t i = 0; i < operands.size(); ++i) regions_.push_back(region_of(operands[i], access[i]));
     regions_.push_back({.begin = reinterpret_cast<std::uintptr_t>(record.data()), .bytes = record.size()});
     const device::vulkan::Grid grid = device::vulkan::fold(groups);
     width_ = grid.x;

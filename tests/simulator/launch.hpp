@@ -28,9 +28,11 @@ constexpr std::uint64_t tagged(device::Address a, std::size_t operand)
 }
 constexpr device::Address untagged(std::uint64_t a) { return a & ((std::uint64_t{1} << operand_shift) - 1); }
 
+// Kernels load whole words, and may access the padding to 16 bytes.
 struct Region {
-    device::Address begin = 0;
-    std::uint64_t bytes = 0; // with the padding to 16 bytes
+    device::Address begin = 0;  // at a multiple of 4
+    std::uint64_t bytes = 0;    // up to a multiple of 16
+    std::uint64_t before = 0;   // bytes before the operand in its first word, which are only read
     bool reads = true, writes = false;
     GlobalRaces::Words* races = nullptr; // null: nothing is written here
     std::uint64_t races_offset = 0;      // bytes of memory before this region that `races` covers

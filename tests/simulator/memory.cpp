@@ -89,19 +89,23 @@ std::byte* Group::resolve(const Access& a, std::uint64_t address, std::uint32_t 
     Region* region = launch_.region(address);
     if (!region) fail(lane, text_of(a) + " at an address that no operand has");
     const std::uint64_t offset = untagged(address) - region->begin;
-    if (offset > region->bytes || a.bytes > region->bytes - offset)
-        fail(lane, text_of(a) + " at byte " + std::to_string(static_cast<std::int64_t>(offset)) + " of " +
-                       launch_.describe(*region));
-    if (a.stores ? !region->writes : !region->reads)
-        fail(lane, text_of(a) + " of " + launch_.describe(*region) + ", which its launch does not declare");
+    const auto place = [&] {
+        return text_of(a) + " at byte " + std::to_string(static_cast<std::int64_t>(offset - region->before)) + " of " +
+               launch_.describe(*region);
+    };
+    if (offset > region->bytes || a.bytes > region->bytes - offset || (a.stores && offset < region->before))
+        fail(lane, place());
+    if (a.stores && !region->writes) fail(lane, place() + ", which its launch does not declare");
     if (address % a.alignment != 0)
-        fail(lane, text_of(a) + " at byte " + std::to_string(offset) + " of " + launch_.describe(*region) +
-                       ", which is not aligned to " + std::to_string(a.alignment));
+        fail(lane, place() + ", which is not aligned to " + std::to_string(a.alignment));
     if (region->races) {
         const std::uint64_t first = (offset + region->races_offset) / program_.unit;
         const std::uint64_t last = (offset + region->races_offset + a.bytes - 1) / program_.unit + 1;
         GlobalRaces::Word* words = region->races->data();
         const std::uint32_t number = (x_ + y_ * launch_.width()) * program_.lanes + lane + 1;
+        // A lane may read again what it wrote.
+        if (!a.stores && !region->reads && !GlobalRaces::wrote(words + first, words + last, number))
+            fail(lane, place() + ", which its launch does not declare");
         const auto conflict = a.stores ? GlobalRaces::write(words + first, words + last, number)
                                        : GlobalRaces::read(words + first, words + last, number);
         if (conflict) {
@@ -109,8 +113,7 @@ std::byte* Group::resolve(const Access& a, std::uint64_t address, std::uint32_t 
             if (conflict->lane != GlobalRaces::several)
                 other = "lane " + std::to_string((conflict->lane - 1) % program_.lanes) + " of workgroup " +
                         std::to_string((conflict->lane - 1) / program_.lanes);
-            fail(lane, text_of(a) + " at byte " + std::to_string(offset) + " of " + launch_.describe(*region) + ", which " +
-                           other + (conflict->written ? " writes" : " reads") + " in the same launch");
+            fail(lane, place() + ", which " + other + (conflict->written ? " writes" : " reads") + " in the same launch");
         }
     }
     return reinterpret_cast<std::byte*>(static_cast<std::uintptr_t>(region->begin + offset));

@@ -120,8 +120,8 @@ void Decoder::load(Words w)
         return;
     }
     const std::vector<Slot> slots = new_slots(w[1]);
-    if (slots.empty()) fail("a load of something else than numbers");
-    emit_access(p, w[3], false, slots, alignment_in(w, 4));
+    if (!slots.empty()) // else an image
+        emit_access(p, w[3], false, slots, alignment_in(w, 4));
     define(w, slots);
 }
 
@@ -131,6 +131,14 @@ void Decoder::store(Words w)
     Value v = value(w[2]);
     if (types_.at(v.type).form == Type::Form::pointer) v.slots = {address_of(v)};
     emit_access(p, w[1], true, v.slots, alignment_in(w, 3));
+}
+
+void Decoder::name_image(Words w) { define(w, {}); }
+
+void Decoder::fetch_texel(Words w)
+{
+    emit([](const Lanes& lanes, const Step&) { lanes.fail(lanes.list[0], "reads a texel of an image"); }, 0, {});
+    define(w, new_slots(w[1]));
 }
 
 void Decoder::variable(Words w)

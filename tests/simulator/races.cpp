@@ -1,5 +1,7 @@
 #include "races.hpp"
 
+#include <algorithm>
+
 namespace reprise::simulator {
 
 std::optional<Conflict> SharedRaces::write(std::uint32_t lane, std::uint32_t offset, std::uint32_t bytes)
@@ -40,6 +42,11 @@ std::optional<Conflict> GlobalRaces::write(Word* first, Word* last, std::uint32_
         w->writer = lane;
     }
     return std::nullopt;
+}
+
+bool GlobalRaces::wrote(const Word* first, const Word* last, std::uint32_t lane)
+{
+    return std::all_of(first, last, [&](const Word& w) { return w.writer == lane; });
 }
 
 std::optional<Conflict> GlobalRaces::read(Word* first, Word* last, std::uint32_t lane)

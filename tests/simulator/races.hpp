@@ -43,6 +43,7 @@ public:
     using Words = std::vector<Word>;
     static std::optional<Conflict> write(Word* first, Word* last, std::uint32_t lane);
     static std::optional<Conflict> read(Word* first, Word* last, std::uint32_t lane);
+    static bool wrote(const Word* first, const Word* last, std::uint32_t lane); // all words
 };
 
 } // namespace reprise::simulator
