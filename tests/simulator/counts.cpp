@@ -22,11 +22,13 @@ template <class F> void each_subgroup(const Lanes& lanes, std::uint32_t size, co
 
 } // namespace
 
-void KernelCounts::count_global(std::size_t access, std::uint64_t operand, std::uint32_t bytes, const Lanes& lanes,
-                                const std::vector<std::uint64_t>& addresses)
+void KernelCounts::count_global(std::size_t access, std::uint64_t operand, std::uint32_t bytes, bool stores,
+                                const Lanes& lanes, const std::vector<std::uint64_t>& addresses)
 {
     GlobalCount& count = global_[access];
     count.operand = operand;
+    count.bytes = bytes;
+    count.stores = stores;
     for (std::size_t i = 0; i < counted_sizes.size(); ++i)
         each_subgroup(lanes, counted_sizes[i], [&](std::uint32_t first, std::uint32_t last) {
             sorted_.assign(addresses.begin() + first, addresses.begin() + last);

@@ -18,6 +18,8 @@ struct GlobalCount {
     std::array<std::uint64_t, counted_sizes.size()> sectors{}; // that subgroups touched
     std::array<std::uint64_t, counted_sizes.size()> least{};   // that the bytes fit in
     std::uint64_t operand = 0;                                 // the first one is 1
+    std::uint32_t bytes = 0;                                   // that a lane accesses
+    bool stores = false;
 };
 
 // An instruction that accesses memory of a workgroup, of 32 banks of 4 bytes.
@@ -35,8 +37,9 @@ public:
     // One of each for every access of the program.
     explicit KernelCounts(std::size_t accesses) : global_(accesses), shared_(accesses) {}
 
-    void count_global(std::size_t access, std::uint64_t operand, std::uint32_t bytes, const Lanes&,
-                      const std::vector<std::uint64_t>& addresses); // of the active lanes, in order
+    // With the addresses of the active lanes, in order.
+    void count_global(std::size_t access, std::uint64_t operand, std::uint32_t bytes, bool stores, const Lanes&,
+                      const std::vector<std::uint64_t>& addresses);
     void count_shared(std::size_t access, std::uint32_t bytes, const Lanes&,
                       const std::vector<std::uint64_t>& offsets);
     void count_steps(std::size_t steps, const Lanes&);

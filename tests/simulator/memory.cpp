@@ -145,7 +145,7 @@ void Group::access_global(const Lanes& lanes, const Step& s)
     if (launch_.counts()) {
         const std::uint64_t operand = addresses_.front() >> operand_shift;
         if (operand != launch_.record_number())
-            launch_.counts()->count_global(s.extra, operand, a.bytes, lanes, addresses_);
+            launch_.counts()->count_global(s.extra, operand, a.bytes, a.stores, lanes, addresses_);
     }
     move_parts(a, lanes);
 }
