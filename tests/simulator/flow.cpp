@@ -235,7 +235,8 @@ Program Decoder::decode(Words module)
             const auto op = static_cast<spv::Op>(device::opcode_of(w));
             if (apply_operation(w)) continue;
             const Handler h = handler(op);
-            if (!h) fail("the instruction with number " + std::to_string(device::opcode_of(w)) + " is unknown");
+            if (!h) fail("the simulator does not know SPIR-V's instruction with the number " +
+                         std::to_string(device::opcode_of(w)));
             (this->*h)(w);
         }
     }

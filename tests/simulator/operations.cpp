@@ -103,8 +103,26 @@ constexpr auto float_modulo = [](auto a, auto b) { return a - b * std::floor(a /
 // Ordered comparisons are false for NaN, unordered ones true.
 constexpr auto unordered = [](auto a, auto b) { return std::isnan(a) || std::isnan(b); };
 
-// Without macros each row would repeat its opcode as text.
-#define NAMED(op) Op::op, #op
+// Bits of a number, from `first` on: undefined if there are not so many.
+struct ExtractBits {
+    u32 operator()(u32 v, u32 first, u32 count) const { return count == 0 ? 0 : v << (32 - first - count) >> (32 - count); }
+};
+struct ExtractSignedBits {
+    u32 operator()(u32 v, u32 first, u32 count) const
+    {
+        return count == 0 ? 0 : static_cast<u32>(static_cast<i32>(v << (32 - first - count)) >> (32 - count));
+    }
+};
+template <class F> void extract_bits(const Lanes& lanes, const Step& s)
+{
+    const u32 *first = lanes.at<const u32>(s.in[1]), *count = lanes.at<const u32>(s.in[2]);
+    lanes.each([&](u32 lane) {
+        if (first[lane] > 32 || count[lane] > 32 - first[lane]) lanes.fail(lane, "takes bits beyond the last one");
+    });
+    apply_3<F, u32>(lanes, s);
+}
+
+#define NAMED(op) Op::op, #op // an opcode, and its name for errors
 const std::array operation_table{
     unsigned_<2>(NAMED(OpIAdd), [](auto a, auto b) { return a + b; }),
     unsigned_<2>(NAMED(OpISub), [](auto a, auto b) { return a - b; }),
@@ -123,6 +141,8 @@ const std::array operation_table{
     unsigned_<2>(NAMED(OpBitwiseXor), [](auto a, auto b) { return a ^ b; }),
     unsigned_<1>(NAMED(OpNot), [](auto a) { return ~a; }),
     unsigned_<1>(NAMED(OpBitCount), [](auto a) { return std::popcount(a); }),
+    Operation{NAMED(OpBitFieldUExtract), 3, {nullptr, nullptr, extract_bits<ExtractBits>}},
+    Operation{NAMED(OpBitFieldSExtract), 3, {nullptr, nullptr, extract_bits<ExtractSignedBits>}},
     unsigned_<2, Result::truth>(NAMED(OpIEqual), [](auto a, auto b) { return a == b; }),
     unsigned_<2, Result::truth>(NAMED(OpINotEqual), [](auto a, auto b) { return a != b; }),
     unsigned_<2, Result::truth>(NAMED(OpULessThan), [](auto a, auto b) { return a < b; }),
