@@ -138,6 +138,15 @@ function(reprise_executable target from)
     endif()
 endfunction()
 
+# reprise_simulated_bench(<target> <folder>) adds a program that runs workloads of the bench on the simulated GPU.
+function(reprise_simulated_bench target from)
+    reprise_executable(${target} ${from})
+    reprise_sources(workloads bench EXCEPT "main")
+    target_sources(${target} PRIVATE ${workloads})
+    target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/src)
+    target_link_libraries(${target} PRIVATE reprise_simulator)
+endfunction()
+
 # reprise_samples() adds the programs samples/<name>.cpp, samples/small/<name>.cpp and samples/<name>/*.cpp, all <name>.
 # The large samples share samples/common.  The target reprise_samples builds all of them.
 function(reprise_samples)

@@ -58,7 +58,8 @@ void Decoder::extract_dynamic(Words w)
     const Scalar scalar = scalar_of(w[1]);
     Slot found = vector.slots[0];
     for (std::uint32_t i = 1; i < vector.slots.size(); ++i) {
-        const Slot index = new_slot(Scalar::i32), is_chosen = new_slot(Scalar::boolean), next = new_slot(scalar);
+        const Slot index = new_slot(Scalar::i32), is_chosen = new_slot(Scalar::boolean),
+                   next = new_slot(scalar);
         set<std::uint32_t>(index, i);
         const Operation* equal = find_operation(spv::Op::OpIEqual);
         emit(equal->of[static_cast<std::size_t>(Scalar::i32)], is_chosen, {slot(w[4]), index});

@@ -40,7 +40,8 @@ template <class To, class From> constexpr Conversion row(Op op, Scalar from, Sca
     return {op, from, to, apply_1<Converted<To, From>, To, From>};
 }
 
-constexpr Scalar I16 = Scalar::i16, I32 = Scalar::i32, I64 = Scalar::i64, F32 = Scalar::f32, F64 = Scalar::f64;
+constexpr Scalar I16 = Scalar::i16, I32 = Scalar::i32, I64 = Scalar::i64, F32 = Scalar::f32,
+                 F64 = Scalar::f64;
 constexpr std::array conversions{
     row<std::uint32_t, float>(Op::OpConvertFToU, F32, I32),
     row<std::uint64_t, float>(Op::OpConvertFToU, F32, I64),
@@ -78,9 +79,8 @@ constexpr std::array conversions{
 
 Step::Function find_conversion(spv::Op op, Scalar from, Scalar to)
 {
-    const auto found = std::ranges::find_if(conversions, [&](const Conversion& c) {
-        return c.opcode == op && c.from == from && c.to == to;
-    });
+    const auto found = std::ranges::find_if(
+        conversions, [&](const Conversion& c) { return c.opcode == op && c.from == from && c.to == to; });
     return found == conversions.end() ? nullptr : found->run;
 }
 

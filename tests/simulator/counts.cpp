@@ -22,13 +22,14 @@ template <class F> void each_subgroup(const Lanes& lanes, std::uint32_t size, co
 
 } // namespace
 
-void KernelCounts::count_global(std::size_t access, std::uint64_t operand, std::uint32_t bytes, bool stores,
+void KernelCounts::count_global(std::size_t number, const Access& access, std::uint64_t operand,
                                 const Lanes& lanes, const std::vector<std::uint64_t>& addresses)
 {
-    GlobalCount& count = global_[access];
+    const std::uint32_t bytes = access.bytes;
+    GlobalCount& count = global_[number];
     count.operand = operand;
     count.bytes = bytes;
-    count.stores = stores;
+    count.stores = access.stores;
     for (std::size_t i = 0; i < counted_sizes.size(); ++i)
         each_subgroup(lanes, counted_sizes[i], [&](std::uint32_t first, std::uint32_t last) {
             sorted_.assign(addresses.begin() + first, addresses.begin() + last);
@@ -49,11 +50,14 @@ void KernelCounts::count_global(std::size_t access, std::uint64_t operand, std::
 
 // Subgroups of 64 take the cycles of two of 32.  Accesses of 8 or 16 bytes run for a half or a quarter of 32 lanes at a
 // time, as one access of a workgroup's memory moves at most 128 bytes.
-void KernelCounts::count_shared(std::size_t access, std::uint32_t bytes, const Lanes& lanes,
+void KernelCounts::count_shared(std::size_t number, const Access& access, const Lanes& lanes,
                                 const std::vector<std::uint64_t>& offsets)
 {
-    SharedCount& count = shared_[access];
-    const std::uint32_t words = std::max((bytes + bank_bytes - 1) / bank_bytes, 1U);
+    SharedCount& count = shared_[number];
+    count.variable = access.begin;
+    count.bytes = access.bytes;
+    count.stores = access.stores;
+    const std::uint32_t words = std::max((access.bytes + bank_bytes - 1) / bank_bytes, 1U);
     each_subgroup(lanes, banks / std::min(words, banks), [&](std::uint32_t first, std::uint32_t last) {
         words_.clear();
         for (std::uint32_t i = first; i < last; ++i)

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "registers.hpp"
+#include "program.hpp"
 
 namespace reprise::simulator {
 
@@ -25,11 +25,15 @@ struct GlobalCount {
 // An instruction that accesses memory of a workgroup, of 32 banks of 4 bytes.
 struct SharedCount {
     std::uint64_t cycles = 0, least = 0;
+    std::uint32_t variable = 0; // its first byte
+    std::uint32_t bytes = 0;    // that a lane accesses
+    bool stores = false;
 };
 
 struct IdleCount {
-    std::array<std::uint64_t, counted_sizes.size()> lanes{}; // of subgroups with an active lane, for each step
-    std::array<std::uint64_t, counted_sizes.size()> idle{};  // of these
+    std::array<std::uint64_t, counted_sizes.size()>
+        lanes{};                                            // of subgroups with an active lane, for each step
+    std::array<std::uint64_t, counted_sizes.size()> idle{}; // of these
 };
 
 class KernelCounts {
@@ -37,10 +41,10 @@ public:
     // One of each for every access of the program.
     explicit KernelCounts(std::size_t accesses) : global_(accesses), shared_(accesses) {}
 
-    // With the addresses of the active lanes, in order.
-    void count_global(std::size_t access, std::uint64_t operand, std::uint32_t bytes, bool stores, const Lanes&,
+    // With the addresses or offsets of the active lanes, in order.
+    void count_global(std::size_t number, const Access&, std::uint64_t operand, const Lanes&,
                       const std::vector<std::uint64_t>& addresses);
-    void count_shared(std::size_t access, std::uint32_t bytes, const Lanes&,
+    void count_shared(std::size_t number, const Access&, const Lanes&,
                       const std::vector<std::uint64_t>& offsets);
     void count_steps(std::size_t steps, const Lanes&);
 

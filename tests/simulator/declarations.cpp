@@ -26,7 +26,8 @@ void Decoder::find_size(Words module)
     device::for_each_instruction(module, [&](Words w) {
         const auto op = static_cast<spv::Op>(device::opcode_of(w));
         if (op == spv::Op::OpDecorate || op == spv::Op::OpMemberDecorate) read_decoration(w);
-        if (op == spv::Op::OpExecutionMode && static_cast<spv::ExecutionMode>(w[2]) == spv::ExecutionMode::LocalSize)
+        if (op == spv::Op::OpExecutionMode &&
+            static_cast<spv::ExecutionMode>(w[2]) == spv::ExecutionMode::LocalSize)
             for (std::size_t i = 0; i < 3; ++i) program_.size[i] = w[3 + i];
         if (op == spv::Op::OpConstant) numbers[w[2]] = w[3];
         if (op == spv::Op::OpSpecConstant) {
@@ -34,7 +35,8 @@ void Decoder::find_size(Words module)
             const bool given = id != spec_ids_.end() && id->second < constants_.size();
             numbers[w[2]] = given ? constants_[id->second] : w[3];
         }
-        if ((op == spv::Op::OpConstantComposite || op == spv::Op::OpSpecConstantComposite) && w[2] == size_id_)
+        if ((op == spv::Op::OpConstantComposite || op == spv::Op::OpSpecConstantComposite) &&
+            w[2] == size_id_)
             for (std::size_t i = 0; i < 3; ++i) program_.size[i] = numbers[w[3 + i]];
     });
     program_.lanes = program_.size[0] * program_.size[1] * program_.size[2];
@@ -57,7 +59,8 @@ void Decoder::declare_type(Words w)
         set_scalar(w[2] == 16 ? Scalar::i16 : w[2] == 32 ? Scalar::i32 : Scalar::i64);
         type.is_signed = w[3] != 0;
     }
-    if (op == spv::Op::OpTypeFloat) set_scalar(w[2] == 16 ? Scalar::f16 : w[2] == 32 ? Scalar::f32 : Scalar::f64);
+    if (op == spv::Op::OpTypeFloat)
+        set_scalar(w[2] == 16 ? Scalar::f16 : w[2] == 32 ? Scalar::f32 : Scalar::f64);
     if (type.form == Type::Form::scalar && bytes_of(type.scalar) == 2) program_.unit = 2;
     if (op == spv::Op::OpTypeVector || op == spv::Op::OpTypeArray) {
         type.form = op == spv::Op::OpTypeVector ? Type::Form::vector : Type::Form::array;

@@ -29,7 +29,8 @@ struct Value {
 
 class Decoder {
 public:
-    Decoder(const std::string& name, const std::vector<std::uint32_t>& constants, std::uint32_t subgroup_size);
+    Decoder(const std::string& name, const std::vector<std::uint32_t>& constants,
+            std::uint32_t subgroup_size);
     Program decode(Words module);
 
 private:
@@ -101,7 +102,7 @@ private:
                      std::uint32_t alignment);
     void name_image(Words);
     void fetch_texel(Words); // fails if it is run
-    void variable(Words); // within a function
+    void variable(Words);    // within a function
     void barrier(Words);
 
     // Control flow (flow.cpp).
@@ -124,7 +125,7 @@ private:
     std::map<std::uint32_t, Value> values_;
     std::set<std::uint32_t> constant_ids_;
     std::map<std::uint32_t, std::uint32_t> spec_ids_, builtins_; // by id
-    std::uint32_t glsl_ = 0;                                      // id of the imported functions
+    std::uint32_t glsl_ = 0;                                     // id of the imported functions
     std::uint32_t entry_ = 0, size_id_ = 0;
     std::map<std::uint32_t, Part> parts_; // by label
     std::vector<std::uint32_t> order_;    // labels

@@ -52,7 +52,10 @@ public:
     const device::Capabilities& capabilities() const override { return capabilities_; }
     device::Counters counters() const override;
     std::unique_ptr<device::Memory> allocate(std::uint64_t bytes) override;
-    std::unique_ptr<device::Memory> allocate_readable(std::uint64_t bytes) override { return allocate(bytes); }
+    std::unique_ptr<device::Memory> allocate_readable(std::uint64_t bytes) override
+    {
+        return allocate(bytes);
+    }
     void set_memory_limit(std::uint64_t bytes) override { limit_ = bytes; }
     void reset_peak() override { peak_ = live_.load(); }
     void upload(Address to, std::span<const std::byte> from) override
@@ -82,7 +85,10 @@ public:
     }
     void wait(Ticket) override { health_.pass("wait", "wait"); }
     void wait_idle() override { health_.pass("wait", "wait_idle"); }
-    void fail_next(const std::string& kind, std::uint32_t n, Fault fault) override { health_.fail_next(kind, n, fault); }
+    void fail_next(const std::string& kind, std::uint32_t n, Fault fault) override
+    {
+        health_.fail_next(kind, n, fault);
+    }
     void clear_faults() override { health_.clear_faults(); }
     bool lost() const override { return health_.lost(); }
     void close() override { health_.set_closed(); } // memory is freed with its holders
@@ -111,7 +117,8 @@ private:
 class SimulatedMemory : public device::Memory {
 public:
     SimulatedMemory(std::shared_ptr<SimulatedDevice> device, std::uint64_t size)
-        : device_(std::move(device)), taken_(device::SubAllocator::rounded(size)), storage_(std::calloc(taken_ + 256, 1))
+        : device_(std::move(device)), taken_(device::SubAllocator::rounded(size)),
+          storage_(std::calloc(taken_ + 256, 1))
     {
         if (!storage_) throw std::bad_alloc();
         address = (reinterpret_cast<std::uintptr_t>(storage_) + 255) / 256 * 256;
@@ -139,7 +146,8 @@ private:
 
 class SimulatedRecording : public device::Recording {
 public:
-    SimulatedRecording(std::shared_ptr<SimulatedDevice> device, std::span<const device::LaunchDeclaration> launches)
+    SimulatedRecording(std::shared_ptr<SimulatedDevice> device,
+                       std::span<const device::LaunchDeclaration> launches)
         : device_(std::move(device)), launches_(launches.begin(), launches.end()), records_(launches),
           block_(records_.bytes()), groups_(launches.size()), operands_(launches.size())
     {
@@ -191,13 +199,15 @@ std::unique_ptr<device::Memory> SimulatedDevice::allocate(std::uint64_t bytes)
 {
     health_.pass("allocate", "allocate");
     if (const std::uint64_t taken = device::SubAllocator::rounded(bytes); live_ + taken > limit_)
-        device::fail_out_of_memory(bytes, {limit_, live_, peak_, live_, limit_ - std::min(limit_.load(), live_.load()), allocations_},
-                                   capabilities_.name);
+        device::fail_out_of_memory(
+            bytes,
+            {limit_, live_, peak_, live_, limit_ - std::min(limit_.load(), live_.load()), allocations_},
+            capabilities_.name);
     return std::make_unique<SimulatedMemory>(shared_from_this(), bytes);
 }
 
-std::unique_ptr<device::Recording> SimulatedDevice::record(std::span<const device::LaunchDeclaration> launches,
-                                                           const device::RecordingOptions&)
+std::unique_ptr<device::Recording> SimulatedDevice::record(
+    std::span<const device::LaunchDeclaration> launches, const device::RecordingOptions&)
 {
     health_.pass("record", "record");
     ++recordings_;
@@ -212,9 +222,11 @@ std::shared_ptr<Program> SimulatedDevice::program(const device::Kernel& kernel)
     std::vector<std::uint32_t> code;
     if (const auto own = registered_.find(kernel.name); own != registered_.end()) code = own->second;
     else if (kernel.code) code = *kernel.code;
-    else if (const auto* embedded = device::embedded_kernel(kernel.name)) code = device::unpack(*embedded->code);
+    else if (const auto* embedded = device::embedded_kernel(kernel.name))
+        code = device::unpack(*embedded->code);
     else reprise::detail::fail(ErrorKind::unsupported, "record", "There is no kernel (", kernel.name, ").");
-    return found = std::make_shared<Program>(decode(kernel.name, code, kernel.constants, options_.subgroup_size));
+    return found =
+               std::make_shared<Program>(decode(kernel.name, code, kernel.constants, options_.subgroup_size));
 }
 
 void SimulatedDevice::run(const device::LaunchDeclaration& launch, Program& program,
@@ -225,12 +237,14 @@ void SimulatedDevice::run(const device::LaunchDeclaration& launch, Program& prog
     if (options_.counts) {
         const Key key{launch.kernel.name, launch.kernel.constants};
         counted = &counted_
-                       .try_emplace(key, Counted{key.first, key.second, 0, 0, KernelCounts(program.accesses.size())})
+                       .try_emplace(
+                           key, Counted{key.first, key.second, 0, 0, KernelCounts(program.accesses.size())})
                        .first->second;
         ++counted->launches;
         counted->groups += groups;
     }
-    Launch(program, launch.operands, operands, record, groups, options_, counted ? &counted->counts : nullptr).run();
+    Launch(program, launch.operands, operands, record, groups, options_, counted ? &counted->counts : nullptr)
+        .run();
 }
 
 std::vector<const Counted*> SimulatedDevice::counted() const
@@ -254,6 +268,9 @@ device::Counters SimulatedDevice::counters() const
 
 } // namespace
 
-std::shared_ptr<Simulator> make_simulator(const Options& options) { return std::make_shared<SimulatedDevice>(options); }
+std::shared_ptr<Simulator> make_simulator(const Options& options)
+{
+    return std::make_shared<SimulatedDevice>(options);
+}
 
 } // namespace reprise::simulator

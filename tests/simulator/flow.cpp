@@ -15,24 +15,46 @@ const std::map<spv::Op, Decoder::Handler>& Handlers::table()
 {
     using D = Decoder;
     using spv::Op;
-    static const std::map<Op, D::Handler> handlers{
-        {Op::OpConvertFToU, &D::convert}, {Op::OpConvertFToS, &D::convert}, {Op::OpConvertSToF, &D::convert},
-        {Op::OpConvertUToF, &D::convert}, {Op::OpUConvert, &D::convert}, {Op::OpSConvert, &D::convert},
-        {Op::OpFConvert, &D::convert}, {Op::OpBitcast, &D::bitcast}, {Op::OpConvertPtrToU, &D::bitcast},
-        {Op::OpConvertUToPtr, &D::bitcast}, {Op::OpSelect, &D::select}, {Op::OpAll, &D::all_or_any},
-        {Op::OpAny, &D::all_or_any}, {Op::OpVectorTimesScalar, &D::scale_vector},
-        {Op::OpUMulExtended, &D::double_result}, {Op::OpSMulExtended, &D::double_result},
-        {Op::OpIAddCarry, &D::double_result}, {Op::OpISubBorrow, &D::double_result},
-        {Op::OpExtInst, &D::extended_instruction}, {Op::OpGroupNonUniformShuffle, &D::shuffle},
-        {Op::OpCompositeExtract, &D::extract}, {Op::OpCompositeConstruct, &D::construct},
-        {Op::OpCompositeInsert, &D::insert}, {Op::OpVectorShuffle, &D::shuffle_vector},
-        {Op::OpVectorExtractDynamic, &D::extract_dynamic}, {Op::OpCopyObject, &D::copy_object},
-        {Op::OpCopyLogical, &D::copy_object}, {Op::OpUndef, &D::undefined}, {Op::OpLoad, &D::load},
-        {Op::OpStore, &D::store}, {Op::OpAccessChain, &D::access_chain},
-        {Op::OpInBoundsAccessChain, &D::access_chain}, {Op::OpVariable, &D::variable},
-        {Op::OpControlBarrier, &D::barrier}, {Op::OpImage, &D::name_image}, {Op::OpSampledImage, &D::name_image},
-        {Op::OpImageFetch, &D::fetch_texel}, {Op::OpMemoryBarrier, &D::ignore}, {Op::OpLine, &D::ignore},
-        {Op::OpNoLine, &D::ignore}};
+    static const std::map<Op, D::Handler> handlers{{Op::OpConvertFToU, &D::convert},
+                                                   {Op::OpConvertFToS, &D::convert},
+                                                   {Op::OpConvertSToF, &D::convert},
+                                                   {Op::OpConvertUToF, &D::convert},
+                                                   {Op::OpUConvert, &D::convert},
+                                                   {Op::OpSConvert, &D::convert},
+                                                   {Op::OpFConvert, &D::convert},
+                                                   {Op::OpBitcast, &D::bitcast},
+                                                   {Op::OpConvertPtrToU, &D::bitcast},
+                                                   {Op::OpConvertUToPtr, &D::bitcast},
+                                                   {Op::OpSelect, &D::select},
+                                                   {Op::OpAll, &D::all_or_any},
+                                                   {Op::OpAny, &D::all_or_any},
+                                                   {Op::OpVectorTimesScalar, &D::scale_vector},
+                                                   {Op::OpUMulExtended, &D::double_result},
+                                                   {Op::OpSMulExtended, &D::double_result},
+                                                   {Op::OpIAddCarry, &D::double_result},
+                                                   {Op::OpISubBorrow, &D::double_result},
+                                                   {Op::OpExtInst, &D::extended_instruction},
+                                                   {Op::OpGroupNonUniformShuffle, &D::shuffle},
+                                                   {Op::OpCompositeExtract, &D::extract},
+                                                   {Op::OpCompositeConstruct, &D::construct},
+                                                   {Op::OpCompositeInsert, &D::insert},
+                                                   {Op::OpVectorShuffle, &D::shuffle_vector},
+                                                   {Op::OpVectorExtractDynamic, &D::extract_dynamic},
+                                                   {Op::OpCopyObject, &D::copy_object},
+                                                   {Op::OpCopyLogical, &D::copy_object},
+                                                   {Op::OpUndef, &D::undefined},
+                                                   {Op::OpLoad, &D::load},
+                                                   {Op::OpStore, &D::store},
+                                                   {Op::OpAccessChain, &D::access_chain},
+                                                   {Op::OpInBoundsAccessChain, &D::access_chain},
+                                                   {Op::OpVariable, &D::variable},
+                                                   {Op::OpControlBarrier, &D::barrier},
+                                                   {Op::OpImage, &D::name_image},
+                                                   {Op::OpSampledImage, &D::name_image},
+                                                   {Op::OpImageFetch, &D::fetch_texel},
+                                                   {Op::OpMemoryBarrier, &D::ignore},
+                                                   {Op::OpLine, &D::ignore},
+                                                   {Op::OpNoLine, &D::ignore}};
     return handlers;
 }
 
@@ -157,7 +179,8 @@ void Decoder::add_edge(Block& block, std::uint32_t from, std::uint32_t to)
             break;
         }
     }
-    const bool overlaps = std::ranges::any_of(edge.copies, [&](const Step& s) { return written.count(s.in[0]) != 0; });
+    const bool overlaps =
+        std::ranges::any_of(edge.copies, [&](const Step& s) { return written.count(s.in[0]) != 0; });
     if (overlaps) { // all values are read before the first is written
         for (Step& s : edge.copies) {
             const Scalar scalar = s.run == &copy_8 ? Scalar::i64 : Scalar::i32;
@@ -193,7 +216,8 @@ void Decoder::end_block(std::uint32_t label)
     for (const std::uint32_t next : after) add_edge(block, label, next);
 }
 
-Decoder::Decoder(const std::string& name, const std::vector<std::uint32_t>& constants, std::uint32_t subgroup_size)
+Decoder::Decoder(const std::string& name, const std::vector<std::uint32_t>& constants,
+                 std::uint32_t subgroup_size)
     : constants_(constants), subgroup_size_(subgroup_size)
 {
     program_.name = name;
@@ -235,8 +259,9 @@ Program Decoder::decode(Words module)
             const auto op = static_cast<spv::Op>(device::opcode_of(w));
             if (apply_operation(w)) continue;
             const Handler h = handler(op);
-            if (!h) fail("the simulator does not know SPIR-V's instruction with the number " +
-                         std::to_string(device::opcode_of(w)));
+            if (!h)
+                fail("the simulator does not know SPIR-V's instruction with the number " +
+                     std::to_string(device::opcode_of(w)));
             (this->*h)(w);
         }
     }

@@ -22,15 +22,25 @@ template <class F, class T, int operands> constexpr Step::Function applied()
 }
 template <int operands, class F> GlslOperation floats(u32 number, const char* name, F)
 {
-    return {number, name, operands, {nullptr, nullptr, nullptr, nullptr, nullptr, applied<F, float, operands>(), applied<F, double, operands>()}};
+    return {number,
+            name,
+            operands,
+            {nullptr, nullptr, nullptr, nullptr, nullptr, applied<F, float, operands>(),
+             applied<F, double, operands>()}};
 }
 template <int operands, class F> GlslOperation unsigned_(u32 number, const char* name, F)
 {
-    return {number, name, operands, {nullptr, nullptr, applied<F, u32, operands>(), applied<F, std::uint64_t, operands>()}};
+    return {number,
+            name,
+            operands,
+            {nullptr, nullptr, applied<F, u32, operands>(), applied<F, std::uint64_t, operands>()}};
 }
 template <int operands, class F> GlslOperation signed_(u32 number, const char* name, F)
 {
-    return {number, name, operands, {nullptr, nullptr, applied<F, std::int32_t, operands>(), applied<F, std::int64_t, operands>()}};
+    return {number,
+            name,
+            operands,
+            {nullptr, nullptr, applied<F, std::int32_t, operands>(), applied<F, std::int64_t, operands>()}};
 }
 
 // GLSL defines min() and max() by these comparisons; with NaN SPIR-V lets a device choose.

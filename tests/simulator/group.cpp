@@ -9,13 +9,15 @@ namespace reprise::simulator {
 
 namespace {
 
-constexpr std::uint64_t most_blocks = std::uint64_t{1} << 28; // that a workgroup runs before it counts as endless
+constexpr std::uint64_t most_blocks = std::uint64_t{1}
+                                      << 28; // that a workgroup runs before it counts as endless
 
 } // namespace
 
 Group::Group(Launch& launch)
-    : launch_(launch), program_(launch.program()), at_(program_.lanes), list_(program_.lanes), part_(program_.lanes),
-      shared_(program_.shared_bytes), shared_races_(program_.shared_bytes, program_.unit)
+    : launch_(launch), program_(launch.program()), at_(program_.lanes), list_(program_.lanes),
+      part_(program_.lanes), shared_(program_.shared_bytes),
+      shared_races_(program_.shared_bytes, program_.unit)
 {
     lanes_.registers = reinterpret_cast<std::byte*>(program_.registers.data());
     lanes_.size = program_.lanes;
@@ -37,7 +39,8 @@ void Group::set_inputs(bool all)
         if (!all && builtin != BuiltIn::WorkgroupId && builtin != BuiltIn::GlobalInvocationId) continue;
         for (std::uint32_t c = 0; c < input.slots.size(); ++c)
             for (std::uint32_t lane = 0; lane < program_.lanes; ++lane) {
-                const std::uint32_t place[3] = {lane % size[0], lane / size[0] % size[1], lane / size[0] / size[1]};
+                const std::uint32_t place[3] = {lane % size[0], lane / size[0] % size[1],
+                                                lane / size[0] / size[1]};
                 const std::pair<BuiltIn, std::uint32_t> values[] = {
                     {BuiltIn::WorkgroupId, group[c]},
                     {BuiltIn::GlobalInvocationId, group[c] * size[c] + place[c]},
@@ -49,7 +52,8 @@ void Group::set_inputs(bool all)
                     {BuiltIn::SubgroupId, lane / subgroup},
                     {BuiltIn::NumSubgroups, (program_.lanes + subgroup - 1) / subgroup},
                     {BuiltIn::SubgroupLocalInvocationId, lane % subgroup}};
-                const auto found = std::ranges::find(values, builtin, &std::pair<BuiltIn, std::uint32_t>::first);
+                const auto found =
+                    std::ranges::find(values, builtin, &std::pair<BuiltIn, std::uint32_t>::first);
                 if (found == std::end(values))
                     fail(lane, "reads the built-in variable with number " + std::to_string(input.builtin));
                 lanes_.at<std::uint32_t>(input.slots[c])[lane] = found->second;
@@ -163,8 +167,8 @@ void Group::pass_barrier(const Lanes& lanes)
 
 void Group::fail(std::uint32_t lane, const std::string& what) const
 {
-    reprise::detail::fail(ErrorKind::internal, "simulator", program_.name, ", workgroup (", x_ + y_ * launch_.width(),
-                          "), lane (", lane, "): ", what, ".");
+    reprise::detail::fail(ErrorKind::internal, "simulator", program_.name, ", workgroup (",
+                          x_ + y_ * launch_.width(), "), lane (", lane, "): ", what, ".");
 }
 
 void Lanes::fail(std::uint32_t lane, const std::string& what) const

@@ -39,11 +39,11 @@ private:
     Program& program_;
     std::uint32_t x_ = 0, y_ = 0;
     Lanes lanes_;
-    std::vector<std::uint32_t> at_;    // the block of each lane
-    std::vector<std::uint16_t> list_;  // of active lanes
-    std::vector<std::uint16_t> part_;  // of those that take an edge
+    std::vector<std::uint32_t> at_;   // the block of each lane
+    std::vector<std::uint16_t> list_; // of active lanes
+    std::vector<std::uint16_t> part_; // of those that take an edge
     std::uint32_t current_ = 0, next_other_ = done;
-    std::vector<std::byte*> places_;   // in memory, of each active lane
+    std::vector<std::byte*> places_; // in memory, of each active lane
     std::vector<std::uint64_t> addresses_;
     std::vector<std::byte> shared_;
     SharedRaces shared_races_;

@@ -39,8 +39,11 @@ void Decoder::convert(Words w)
     const std::vector<Slot> out = new_slots(w[1]);
     const Scalar source = scalar_of(from.type), target = scalar_of(w[1]);
     const auto op = static_cast<spv::Op>(device::opcode_of(w));
-    const Step::Function f = source == target ? (is_wide(source) ? copy_8 : copy_4) : find_conversion(op, source, target);
-    if (!f) fail("no conversion by the instruction with number " + std::to_string(device::opcode_of(w)) + " of these types");
+    const Step::Function f =
+        source == target ? (is_wide(source) ? copy_8 : copy_4) : find_conversion(op, source, target);
+    if (!f)
+        fail("no conversion by the instruction with number " + std::to_string(device::opcode_of(w)) +
+             " of these types");
     for (std::size_t i = 0; i < out.size(); ++i) emit(f, out[i], {from.slots.at(i)});
     define(w, out);
 }
@@ -125,12 +128,14 @@ void Decoder::extended_instruction(Words w)
     if (w[3] != glsl_) fail("an instruction of an unknown set");
     const Value& first = value(w[5]);
     if (w[4] == GLSLstd450PackDouble2x32 || w[4] == GLSLstd450UnpackDouble2x32) {
-        const std::vector<std::uint32_t> words{4U << 16 | static_cast<std::uint32_t>(spv::Op::OpBitcast), w[1], w[2], w[5]};
+        const std::vector<std::uint32_t> words{4U << 16 | static_cast<std::uint32_t>(spv::Op::OpBitcast),
+                                               w[1], w[2], w[5]};
         bitcast(words);
         return;
     }
     const GlslOperation* operation = find_glsl_operation(w[4]);
-    if (!operation) fail("the instruction of GLSL.std.450 with number " + std::to_string(w[4]) + " is unknown");
+    if (!operation)
+        fail("the instruction of GLSL.std.450 with number " + std::to_string(w[4]) + " is unknown");
     const Step::Function f = operation->of[static_cast<std::size_t>(scalar_of(first.type))];
     if (!f) fail(std::string(operation->name) + " of a type that it has no function for");
     const std::vector<Slot> out = new_slots(w[1]);
@@ -150,8 +155,8 @@ void Decoder::shuffle(Words w)
     const std::vector<Scalar> scalars = types_.scalars(w[1]);
     const std::vector<Slot> out = new_slots(w[1]);
     for (std::size_t i = 0; i < out.size(); ++i)
-        emit(is_wide(scalars[i]) ? subgroup_shuffle_8 : subgroup_shuffle_4, out[i], {from.slots[i], slot(w[5])},
-             subgroup_size_);
+        emit(is_wide(scalars[i]) ? subgroup_shuffle_8 : subgroup_shuffle_4, out[i],
+             {from.slots[i], slot(w[5])}, subgroup_size_);
     define(w, out);
 }
 

@@ -31,7 +31,9 @@ std::vector<std::uint64_t> chosen_groups(std::uint64_t groups, std::uint64_t all
     for (std::uint64_t i = 0; i < sampled; ++i) {
         const std::uint64_t third = i * 3 / sampled, within = i - (third * sampled + 2) / 3;
         const std::uint64_t part = (sampled + 2) / 3;
-        const std::uint64_t first = third == 0 ? 0 : third == 1 ? groups / 2 : groups - std::min<std::uint64_t>(part, groups);
+        const std::uint64_t first = third == 0   ? 0
+                                    : third == 1 ? groups / 2
+                                                 : groups - std::min<std::uint64_t>(part, groups);
         chosen.push_back(std::min(first + within, groups - 1));
     }
     std::ranges::sort(chosen);
@@ -41,8 +43,9 @@ std::vector<std::uint64_t> chosen_groups(std::uint64_t groups, std::uint64_t all
 
 } // namespace
 
-Launch::Launch(Program& program, std::span<const device::Access> access, std::span<const device::Operand> operands,
-               std::span<const std::byte> record, std::uint64_t groups, const Options& options, KernelCounts* counts)
+Launch::Launch(Program& program, std::span<const device::Access> access,
+               std::span<const device::Operand> operands, std::span<const std::byte> record,
+               std::uint64_t groups, const Options& options, KernelCounts* counts)
     : program_(program), options_(options), counts_(counts), groups_(groups)
 {
     regions_.emplace_back();
@@ -70,7 +73,8 @@ void Launch::find_races()
             writes |= order[last]->writes;
         }
         if (writes) {
-            races_.push_back(std::make_unique<GlobalRaces::Words>((end - order[first]->begin) / program_.unit + 2));
+            races_.push_back(
+                std::make_unique<GlobalRaces::Words>((end - order[first]->begin) / program_.unit + 2));
             for (std::size_t i = first; i < last; ++i) {
                 order[i]->races = races_.back().get();
                 order[i]->races_offset = order[i]->begin - order[first]->begin;
@@ -83,7 +87,8 @@ void Launch::find_races()
 std::string Launch::describe(const Region& region) const
 {
     const auto number = static_cast<std::size_t>(&region - regions_.data());
-    const std::string name = number == record_number() ? "the record" : "operand " + std::to_string(number - 1);
+    const std::string name =
+        number == record_number() ? "the record" : "operand " + std::to_string(number - 1);
     return name + " (" + std::to_string(region.bytes) + " bytes)";
 }
 

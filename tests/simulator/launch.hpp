@@ -30,9 +30,9 @@ constexpr device::Address untagged(std::uint64_t a) { return a & ((std::uint64_t
 
 // Kernels load whole words, and may access the padding to 16 bytes.
 struct Region {
-    device::Address begin = 0;  // at a multiple of 4
-    std::uint64_t bytes = 0;    // up to a multiple of 16
-    std::uint64_t before = 0;   // bytes before the operand in its first word, which are only read
+    device::Address begin = 0; // at a multiple of 4
+    std::uint64_t bytes = 0;   // up to a multiple of 16
+    std::uint64_t before = 0;  // bytes before the operand in its first word, which are only read
     bool reads = true, writes = false;
     GlobalRaces::Words* races = nullptr; // null: nothing is written here
     std::uint64_t races_offset = 0;      // bytes of memory before this region that `races` covers
@@ -41,8 +41,8 @@ struct Region {
 class Launch {
 public:
     // `record` has tagged addresses.
-    Launch(Program&, std::span<const device::Access>, std::span<const device::Operand>, std::span<const std::byte> record,
-           std::uint64_t groups, const Options&, KernelCounts*);
+    Launch(Program&, std::span<const device::Access>, std::span<const device::Operand>,
+           std::span<const std::byte> record, std::uint64_t groups, const Options&, KernelCounts*);
     void run();
 
     Program& program() const { return program_; }

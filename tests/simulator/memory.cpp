@@ -15,7 +15,8 @@ void access_lane(const Lanes& lanes, const Step& s) { lanes.group->access_lane(l
 
 std::string text_of(const Access& a)
 {
-    return std::string(a.stores ? "writes " : "reads ") + std::to_string(a.bytes) + " bytes (%" + std::to_string(a.id) + ")";
+    return std::string(a.stores ? "writes " : "reads ") + std::to_string(a.bytes) + " bytes (%" +
+           std::to_string(a.id) + ")";
 }
 
 // T is what memory holds, Register what a register holds.
@@ -90,8 +91,8 @@ std::byte* Group::resolve(const Access& a, std::uint64_t address, std::uint32_t 
     if (!region) fail(lane, text_of(a) + " at an address that no operand has");
     const std::uint64_t offset = untagged(address) - region->begin;
     const auto place = [&] {
-        return text_of(a) + " at byte " + std::to_string(static_cast<std::int64_t>(offset - region->before)) + " of " +
-               launch_.describe(*region);
+        return text_of(a) + " at byte " + std::to_string(static_cast<std::int64_t>(offset - region->before)) +
+               " of " + launch_.describe(*region);
     };
     if (offset > region->bytes || a.bytes > region->bytes - offset || (a.stores && offset < region->before))
         fail(lane, place());
@@ -113,7 +114,8 @@ std::byte* Group::resolve(const Access& a, std::uint64_t address, std::uint32_t 
             if (conflict->lane != GlobalRaces::several)
                 other = "lane " + std::to_string((conflict->lane - 1) % program_.lanes) + " of workgroup " +
                         std::to_string((conflict->lane - 1) / program_.lanes);
-            fail(lane, place() + ", which " + other + (conflict->written ? " writes" : " reads") + " in the same launch");
+            fail(lane, place() + ", which " + other + (conflict->written ? " writes" : " reads") +
+                           " in the same launch");
         }
     }
     return reinterpret_cast<std::byte*>(static_cast<std::uintptr_t>(region->begin + offset));
@@ -137,7 +139,8 @@ void Group::access_global(const Lanes& lanes, const Step& s)
     addresses_.clear();
     lanes.each([&](std::uint32_t lane) {
         const std::uint64_t address = in[lane] + a.displacement;
-        if (!addresses_.empty() && address == addresses_.back() && !a.stores && !launch_.region(address)->races)
+        if (!addresses_.empty() && address == addresses_.back() && !a.stores &&
+            !launch_.region(address)->races)
             places_.push_back(places_.back());
         else places_.push_back(resolve(a, address, lane));
         addresses_.push_back(address);
@@ -145,7 +148,7 @@ void Group::access_global(const Lanes& lanes, const Step& s)
     if (launch_.counts()) {
         const std::uint64_t operand = addresses_.front() >> operand_shift;
         if (operand != launch_.record_number())
-            launch_.counts()->count_global(s.extra, operand, a.bytes, a.stores, lanes, addresses_);
+            launch_.counts()->count_global(s.extra, a, operand, lanes, addresses_);
     }
     move_parts(a, lanes);
 }
@@ -158,22 +161,25 @@ void Group::access_shared(const Lanes& lanes, const Step& s)
     addresses_.clear();
     lanes.each([&](std::uint32_t lane) {
         const std::uint32_t within = a.displacement + (in ? in[lane] : 0);
-        const auto where = [&] { return text_of(a) + " at byte " + std::to_string(within) + " of shared memory"; };
+        const auto where = [&] {
+            return text_of(a) + " at byte " + std::to_string(within) + " of shared memory";
+        };
         if (within > a.end - a.begin || a.bytes > a.end - a.begin - within)
             fail(lane, where() + ", whose variable has " + std::to_string(a.end - a.begin));
         const std::uint32_t offset = a.begin + within;
         if (!a.stores && !shared_races_.is_written(offset, a.bytes))
             fail(lane, where() + ", which no lane has written");
-        const auto conflict = a.stores ? shared_races_.write(lane, offset, a.bytes)
-                                       : shared_races_.read(lane, offset, a.bytes);
+        const auto conflict =
+            a.stores ? shared_races_.write(lane, offset, a.bytes) : shared_races_.read(lane, offset, a.bytes);
         if (conflict)
-            fail(lane, where() + ", which " +
-                           (conflict->lane == 0xFFFF ? "several lanes" : "lane " + std::to_string(conflict->lane)) +
-                           (conflict->written ? " writes" : " reads") + " without a barrier between");
+            fail(lane,
+                 where() + ", which " +
+                     (conflict->lane == 0xFFFF ? "several lanes" : "lane " + std::to_string(conflict->lane)) +
+                     (conflict->written ? " writes" : " reads") + " without a barrier between");
         places_.push_back(shared_.data() + offset);
         addresses_.push_back(offset);
     });
-    if (launch_.counts()) launch_.counts()->count_shared(s.extra, a.bytes, lanes, addresses_);
+    if (launch_.counts()) launch_.counts()->count_shared(s.extra, a, lanes, addresses_);
     move_parts(a, lanes);
 }
 
@@ -186,11 +192,13 @@ void Group::access_lane(const Lanes& lanes, const Step& s)
     lanes.each([&](std::uint32_t lane) {
         const std::uint32_t first = a.displacement + (in ? in[lane] : 0);
         if (first > a.end || a.bytes > a.end - first)
-            fail(lane, text_of(a) + " at byte " + std::to_string(first) + " of a variable that has " + std::to_string(a.end));
+            fail(lane, text_of(a) + " at byte " + std::to_string(first) + " of a variable that has " +
+                           std::to_string(a.end));
         for (const Access::Part& part : a.parts) {
             std::uint32_t* word = words + std::size_t{(first + part.offset) / 4} * lanes.size + lane;
             auto* value = lanes.registers + part.slot + std::size_t{lane} * register_bytes(part.scalar);
-            for (std::uint32_t i = 0; i < register_bytes(part.scalar) / 4; ++i, word += lanes.size, value += 4)
+            for (std::uint32_t i = 0; i < register_bytes(part.scalar) / 4;
+                 ++i, word += lanes.size, value += 4)
                 if (a.stores) std::memcpy(word, value, 4);
                 else std::memcpy(value, word, 4);
         }

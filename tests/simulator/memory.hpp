@@ -4,8 +4,9 @@
 
 namespace reprise::simulator {
 
-void displace(const Lanes&, const Step&);        // out: address; in: address; extra: bytes
-void advance(const Lanes&, const Step&);         // out: address; in: address, signed index; extra: bytes of an element
+void displace(const Lanes&, const Step&); // out: address; in: address; extra: bytes
+void advance(const Lanes&,
+             const Step&); // out: address; in: address, signed index; extra: bytes of an element
 void advance_by_long(const Lanes&, const Step&); // the same with an index of 64 bits
 void first_offset(const Lanes&, const Step&);    // out: offset; in: index; extra: bytes of an element
 void move_offset(const Lanes&, const Step&);     // out: offset; in: index, offset; extra: bytes of an element

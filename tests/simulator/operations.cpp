@@ -30,29 +30,31 @@ template <class F, class T, int operands, Result result> constexpr Step::Functio
 }
 
 // Rows of the table: for booleans, integers, and floats.
-template <int operands, Result result = Result::same, class F>
-Operation truths(Op op, const char* name, F)
+template <int operands, Result result = Result::same, class F> Operation truths(Op op, const char* name, F)
 {
     return {op, name, operands, {applied<F, bool, operands, result>()}};
 }
-template <int operands, Result result = Result::same, class F>
-Operation unsigned_(Op op, const char* name, F)
+template <int operands, Result result = Result::same, class F> Operation unsigned_(Op op, const char* name, F)
 {
-    return {op, name, operands,
+    return {op,
+            name,
+            operands,
             {nullptr, applied<F, u16, operands, result>(), applied<F, u32, operands, result>(),
              applied<F, u64, operands, result>()}};
 }
-template <int operands, Result result = Result::same, class F>
-Operation signed_(Op op, const char* name, F)
+template <int operands, Result result = Result::same, class F> Operation signed_(Op op, const char* name, F)
 {
-    return {op, name, operands,
+    return {op,
+            name,
+            operands,
             {nullptr, applied<F, i16, operands, result>(), applied<F, i32, operands, result>(),
              applied<F, i64, operands, result>()}};
 }
-template <int operands, Result result = Result::same, class F>
-Operation floats(Op op, const char* name, F)
+template <int operands, Result result = Result::same, class F> Operation floats(Op op, const char* name, F)
 {
-    return {op, name, operands,
+    return {op,
+            name,
+            operands,
             {nullptr, nullptr, nullptr, nullptr, nullptr, applied<F, float, operands, result>(),
              applied<F, double, operands, result>()}};
 }
@@ -85,7 +87,8 @@ template <class F, class T> void shift(const Lanes& lanes, const Step& s)
     const u32* by = lanes.at<const u32>(s.in[1]);
     lanes.each([&](u32 lane) {
         if (by[lane] >= 8 * sizeof(T))
-            lanes.fail(lane, "shifts " + std::to_string(8 * sizeof(T)) + " bits by " + std::to_string(by[lane]));
+            lanes.fail(lane,
+                       "shifts " + std::to_string(8 * sizeof(T)) + " bits by " + std::to_string(by[lane]));
     });
     apply_2<F, T, T, u32>(lanes, s);
 }
@@ -105,7 +108,10 @@ constexpr auto unordered = [](auto a, auto b) { return std::isnan(a) || std::isn
 
 // Bits of a number, from `first` on: undefined if there are not so many.
 struct ExtractBits {
-    u32 operator()(u32 v, u32 first, u32 count) const { return count == 0 ? 0 : v << (32 - first - count) >> (32 - count); }
+    u32 operator()(u32 v, u32 first, u32 count) const
+    {
+        return count == 0 ? 0 : v << (32 - first - count) >> (32 - count);
+    }
 };
 struct ExtractSignedBits {
     u32 operator()(u32 v, u32 first, u32 count) const
@@ -117,7 +123,8 @@ template <class F> void extract_bits(const Lanes& lanes, const Step& s)
 {
     const u32 *first = lanes.at<const u32>(s.in[1]), *count = lanes.at<const u32>(s.in[2]);
     lanes.each([&](u32 lane) {
-        if (first[lane] > 32 || count[lane] > 32 - first[lane]) lanes.fail(lane, "takes bits beyond the last one");
+        if (first[lane] > 32 || count[lane] > 32 - first[lane])
+            lanes.fail(lane, "takes bits beyond the last one");
     });
     apply_3<F, u32>(lanes, s);
 }
@@ -187,13 +194,16 @@ template <class Low, class High> Pair pair(Op op, Low, High)
     return {op, apply_2<Low, u32, u32, u32>, apply_2<High, u32, u32, u32>};
 }
 const std::array pair_table{
-    pair(Op::OpUMulExtended, [](u32 a, u32 b) { return a * b; }, [](u32 a, u32 b) { return u64{a} * b >> 32; }),
-    pair(Op::OpSMulExtended, [](u32 a, u32 b) { return a * b; },
-         [](u32 a, u32 b) {
-             return static_cast<u64>(i64{static_cast<i32>(a)} * static_cast<i32>(b)) >> 32;
-         }),
-    pair(Op::OpIAddCarry, [](u32 a, u32 b) { return a + b; }, [](u32 a, u32 b) { return (u64{a} + b) >> 32; }),
-    pair(Op::OpISubBorrow, [](u32 a, u32 b) { return a - b; }, [](u32 a, u32 b) { return a < b ? 1 : 0; }),
+    pair(
+        Op::OpUMulExtended, [](u32 a, u32 b) { return a * b; },
+        [](u32 a, u32 b) { return u64{a} * b >> 32; }),
+    pair(
+        Op::OpSMulExtended, [](u32 a, u32 b) { return a * b; },
+        [](u32 a, u32 b) { return static_cast<u64>(i64{static_cast<i32>(a)} * static_cast<i32>(b)) >> 32; }),
+    pair(
+        Op::OpIAddCarry, [](u32 a, u32 b) { return a + b; }, [](u32 a, u32 b) { return (u64{a} + b) >> 32; }),
+    pair(
+        Op::OpISubBorrow, [](u32 a, u32 b) { return a - b; }, [](u32 a, u32 b) { return a < b ? 1 : 0; }),
 };
 
 template <class T> void select(const Lanes& lanes, const Step& s)

@@ -41,7 +41,7 @@ void copy_4(const Lanes&, const Step&);
 void copy_8(const Lanes&, const Step&);
 void select_4(const Lanes&, const Step&); // in: condition, value if true, value if false
 void select_8(const Lanes&, const Step&);
-void join_words(const Lanes&, const Step&);  // out: 64 bits; in: low and high word
+void join_words(const Lanes&, const Step&); // out: 64 bits; in: low and high word
 void low_word(const Lanes&, const Step&);
 void high_word(const Lanes&, const Step&);
 void logical_and(const Lanes&, const Step&);

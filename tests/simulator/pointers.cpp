@@ -60,8 +60,8 @@ void Decoder::access_chain(Words w)
     values_[w[2]] = std::move(p);
 }
 
-void Decoder::emit_access(const Value& p, std::uint32_t pointer_id, bool stores, const std::vector<Slot>& slots,
-                          std::uint32_t alignment)
+void Decoder::emit_access(const Value& p, std::uint32_t pointer_id, bool stores,
+                          const std::vector<Slot>& slots, std::uint32_t alignment)
 {
     const std::uint32_t type = types_.at(p.type).element;
     const std::vector<Field> fields = types_.fields(type, layout_of(p));
@@ -76,8 +76,13 @@ void Decoder::emit_access(const Value& p, std::uint32_t pointer_id, bool stores,
     }
     // A structure is accessed in parts of at most 16 bytes, as compilers do.
     for (std::size_t first = 0; first < fields.size();) {
-        Access a{.memory = p.memory, .stores = stores, .alignment = alignment, .displacement = p.displacement,
-                 .begin = p.begin, .end = p.end, .id = pointer_id};
+        Access a{.memory = p.memory,
+                 .stores = stores,
+                 .alignment = alignment,
+                 .displacement = p.displacement,
+                 .begin = p.begin,
+                 .end = p.end,
+                 .id = pointer_id};
         a.has_index = p.has_index || p.memory == Access::Memory::global;
         a.displacement += fields[first].offset;
         std::size_t last = first;
@@ -105,8 +110,8 @@ namespace {
 // The alignment that the memory operands from a word on promise; 1 if none.
 std::uint32_t alignment_in(Words w, std::size_t from)
 {
-    const bool aligned = w.size() > from + 1 &&
-                         (w[from] & static_cast<std::uint32_t>(spv::MemoryAccessMask::Aligned)) != 0;
+    const bool aligned =
+        w.size() > from + 1 && (w[from] & static_cast<std::uint32_t>(spv::MemoryAccessMask::Aligned)) != 0;
     return aligned ? w[from + 1] : 1;
 }
 
@@ -137,7 +142,8 @@ void Decoder::name_image(Words w) { define(w, {}); }
 
 void Decoder::fetch_texel(Words w)
 {
-    emit([](const Lanes& lanes, const Step&) { lanes.fail(lanes.list[0], "reads a texel of an image"); }, 0, {});
+    emit([](const Lanes& lanes, const Step&) { lanes.fail(lanes.list[0], "reads a texel of an image"); }, 0,
+         {});
     define(w, new_slots(w[1]));
 }
 

@@ -23,7 +23,7 @@ struct Access {
     bool has_index = false;      // the step's first input is an address (global) or an offset (other memory)
     std::uint32_t bytes = 0;     // of the whole access
     std::uint32_t alignment = 1; // that the instruction promises
-    std::uint32_t displacement = 0; // added to the address or offset
+    std::uint32_t displacement = 0;   // added to the address or offset
     std::uint32_t begin = 0, end = 0; // of the variable, in its memory
     std::vector<Part> parts;
     std::uint32_t id = 0; // of the pointer in the module, for errors
@@ -41,7 +41,7 @@ struct Block {
     End end = End::finish;
     Slot condition = 0;                // of a branch; the number of a choice
     std::vector<std::uint32_t> values; // of a choice
-    std::vector<Edge> edges;           // jump: 1; branch: if true, if false; choice: default, then one for each value
+    std::vector<Edge> edges; // jump: 1; branch: if true, if false; choice: default, then one for each value
 };
 
 // Variables that a launch or a workgroup sets before it starts.

@@ -73,9 +73,8 @@ template <class F, class Out, class A> void apply_1(const Lanes& lanes, const St
 {
     Held<Out>* const out = lanes.at<Held<Out>>(s.out);
     const Held<A>* const a = lanes.at<const Held<A>>(s.in[0]);
-    lanes.each([=](std::uint32_t lane) {
-        out[lane] = held<Out>(static_cast<Out>(F()(static_cast<A>(a[lane]))));
-    });
+    lanes.each(
+        [=](std::uint32_t lane) { out[lane] = held<Out>(static_cast<Out>(F()(static_cast<A>(a[lane])))); });
 }
 template <class F, class Out, class A, class B> void apply_2(const Lanes& lanes, const Step& s)
 {
@@ -90,7 +89,7 @@ template <class F, class T> void apply_3(const Lanes& lanes, const Step& s)
 {
     Held<T>* const out = lanes.at<Held<T>>(s.out);
     const Held<T>*const a = lanes.at<const Held<T>>(s.in[0]), *const b = lanes.at<const Held<T>>(s.in[1]),
-                  *const c = lanes.at<const Held<T>>(s.in[2]);
+                        *const c = lanes.at<const Held<T>>(s.in[2]);
     lanes.each([=](std::uint32_t lane) {
         out[lane] = held<T>(
             static_cast<T>(F()(static_cast<T>(a[lane]), static_cast<T>(b[lane]), static_cast<T>(c[lane]))));

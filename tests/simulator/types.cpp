@@ -76,7 +76,8 @@ std::uint32_t Types::stride(std::uint32_t id, Layout layout) const
 std::uint32_t Types::offset(std::uint32_t structure, std::uint32_t member, Layout layout) const
 {
     if (layout == Layout::decorated)
-        if (const auto found = offsets_.find({structure, member}); found != offsets_.end()) return found->second;
+        if (const auto found = offsets_.find({structure, member}); found != offsets_.end())
+            return found->second;
     std::uint32_t sum = 0;
     for (std::uint32_t i = 0; i < member; ++i) sum += size(at(structure).members[i], layout);
     return sum;

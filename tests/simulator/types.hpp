@@ -20,11 +20,11 @@ enum class Layout : std::uint8_t {
 struct Type {
     enum class Form : std::uint8_t { other, nothing, scalar, vector, array, list, structure, pointer };
     Form form = Form::other;
-    Scalar scalar = Scalar::i32;         // of a scalar
-    bool is_signed = false;              // of a scalar
-    std::uint32_t element = 0;           // type of elements, or of what a pointer points to
-    std::uint32_t count = 0;             // of elements; 0: a list (runtime array)
-    std::vector<std::uint32_t> members;  // types, of a structure
+    Scalar scalar = Scalar::i32;        // of a scalar
+    bool is_signed = false;             // of a scalar
+    std::uint32_t element = 0;          // type of elements, or of what a pointer points to
+    std::uint32_t count = 0;            // of elements; 0: a list (runtime array)
+    std::vector<std::uint32_t> members; // types, of a structure
     spv::StorageClass storage = spv::StorageClass::Function; // of a pointer
 };
 

@@ -48,12 +48,15 @@ TEST(SimulatorBits, OfConvolutions)
 TEST(SimulatorBits, OfAttention)
 {
     expect_same_bits([](const auto& input) {
-        return scaled_dot_product_attention(input({1, 2, 40, 32}), input({1, 2, 40, 32}), input({1, 2, 40, 32}));
+        return scaled_dot_product_attention(input({1, 2, 40, 32}), input({1, 2, 40, 32}),
+                                            input({1, 2, 40, 32}));
     });
 }
 TEST(SimulatorBits, OfNorms)
 {
-    expect_same_bits([](const auto& input) { return layer_norm(input({6, 200}), {200}, input({200}), input({200})); });
+    expect_same_bits([](const auto& input) {
+        return layer_norm(input({6, 200}), {200}, input({200}), input({200}));
+    });
 }
 TEST(SimulatorBits, OfSoftmax)
 {
@@ -61,7 +64,9 @@ TEST(SimulatorBits, OfSoftmax)
 }
 TEST(SimulatorBits, OfSums)
 {
-    expect_same_bits([](const auto& input) { return sum(input({3, 5000}), {1}) + sum(input({500, 3}), {0}); });
+    expect_same_bits([](const auto& input) {
+        return sum(input({3, 5000}), {1}) + sum(input({500, 3}), {0});
+    });
 }
 
 } // namespace

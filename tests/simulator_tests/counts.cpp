@@ -23,7 +23,8 @@ Ratios count(std::uint32_t pattern)
     const simulator::KernelCounts& counts = device->counted().at(0)->counts;
     Ratios r;
     for (const simulator::GlobalCount& g : counts.global()) {
-        if (g.operand == 1) r.loads32 = over(g.sectors[0], g.least[0]), r.loads64 = over(g.sectors[1], g.least[1]);
+        if (g.operand == 1)
+            r.loads32 = over(g.sectors[0], g.least[0]), r.loads64 = over(g.sectors[1], g.least[1]);
         if (g.operand == 2) r.stores32 = over(g.sectors[0], g.least[0]);
     }
     for (const simulator::SharedCount& s : counts.shared())

@@ -58,7 +58,8 @@ TEST_P(SimulatorFault, IsFound)
         FAIL() << "The fault was not found.";
     } catch (const Error& e) {
         EXPECT_EQ(e.kind(), ErrorKind::internal);
-        EXPECT_THAT(e.what(), testing::HasSubstr("faults <" + std::to_string(GetParam().fault) + ">, workgroup ("));
+        EXPECT_THAT(e.what(),
+                    testing::HasSubstr("faults <" + std::to_string(GetParam().fault) + ">, workgroup ("));
         EXPECT_THAT(e.what(), testing::HasSubstr(GetParam().error));
     }
 }
@@ -72,7 +73,8 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"ReadsAnOutput", 5, "of operand 1 (512 bytes), which its launch does not declare"},
         Case{"NoBarrier", 6, "of shared memory, which lane 63 writes without a barrier between"},
         Case{"NoSecondBarrier", 7, "of shared memory, which lane 63 reads without a barrier between"},
-        Case{"NotWritten", 8, "lane (7): reads 4 bytes"}, Case{"NoLaneHasWritten", 8, "which no lane has written"},
+        Case{"NotWritten", 8, "lane (7): reads 4 bytes"},
+        Case{"NoLaneHasWritten", 8, "which no lane has written"},
         Case{"SameWord", 9, "lane (1): writes 4 bytes"},
         Case{"OutsideOfShared", 10, "at byte 256 of shared memory, whose variable has 256"},
         Case{"DivergentBarrier", 11, "lane (32): waits at a barrier that only 32 of 64 lanes reach"},
@@ -80,7 +82,8 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"Misaligned", 13, "which is not aligned to 16"},
         Case{"SameElement", 14, "which lane 0 of workgroup 0 writes in the same launch"},
         Case{"OfOtherGroup", 15, "which lane 0 of workgroup 0 writes in the same launch"},
-        Case{"ReadsOfOtherLane", 16, "which lane 1 of workgroup 0 reads in the same launch", device::Access::read_write},
+        Case{"ReadsOfOtherLane", 16, "which lane 1 of workgroup 0 reads in the same launch",
+             device::Access::read_write},
         Case{"DividesByZero", 17, "lane (0): divides an integer by 0"},
         Case{"ShiftsTooFar", 18, "lane (32): shifts 32 bits by 32"},
         Case{"NoOperand", 19, "at an address that no operand has"},

@@ -1,5 +1,6 @@
 // simulate_accesses: runs workloads of the bench on a simulated GPU that counts accesses to memory, and prints a line of
 // JSON for each kernel of each workload.  scripts/check_accesses reads them.
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 
@@ -17,7 +18,7 @@ using namespace reprise::simulator;
 
 json json_of(const Counted& c)
 {
-    json global = json::array(), shared = {{"cycles", 0}, {"least", 0}};
+    json global = json::array(), shared = json::array();
     for (const GlobalCount& g : c.counts.global())
         if (g.least[0] > 0)
             global.push_back({{"operand", g.operand - 1},
@@ -25,17 +26,19 @@ json json_of(const Counted& c)
                               {"bytes", g.bytes},
                               {"sectors", g.sectors},
                               {"least", g.least}});
-    std::uint64_t cycles = 0, least = 0;
-    for (const SharedCount& s : c.counts.shared()) {
-        cycles += s.cycles;
-        least += s.least;
-    }
+    for (const SharedCount& s : c.counts.shared())
+        if (s.least > 0)
+            shared.push_back({{"variable", s.variable},
+                              {"stores", s.stores},
+                              {"bytes", s.bytes},
+                              {"cycles", s.cycles},
+                              {"least", s.least}});
     return {{"kernel", c.kernel},
             {"constants", c.constants},
             {"launches", c.launches},
             {"groups", c.groups},
             {"global", global},
-            {"shared", {{"cycles", cycles}, {"least", least}}},
+            {"shared", shared},
             {"lanes", c.counts.idle().lanes},
             {"idle", c.counts.idle().idle}};
 }
