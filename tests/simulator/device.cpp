@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
+#include <numeric>
 
 #include <reprise/error.hpp>
 
@@ -175,16 +176,29 @@ public:
         device_->health_.pass("submit", "submit");
         if (set_ < launches_.size()) device::fail_unset(set_, launches_.size());
         const std::lock_guard lock(device_->run_);
-        for (std::uint32_t i = 0; i < launches_.size(); ++i) {
-            const std::uint64_t end = i + 1 < launches_.size() ? records_.offset(i + 1) : records_.bytes();
-            const auto record = std::span(block_).subspan(records_.offset(i), end - records_.offset(i));
-            if (groups_[i] > 0) device_->run(launches_[i], *programs_[i], operands_[i], record, groups_[i]);
-        }
+        std::vector<std::uint32_t> order(launches_.size());
+        std::iota(order.begin(), order.end(), 0U);
+        if (device_->options_.reverses)
+            std::ranges::stable_sort(order, [&](std::uint32_t a, std::uint32_t b) {
+                return launches_[a].epoch != launches_[b].epoch ? launches_[a].epoch < launches_[b].epoch
+                                                                : a > b;
+            });
+        for (const std::uint32_t i : order) run(i);
         return ++device_->submits_;
     }
     Times times() override { return {}; }
 
 private:
+    void run(std::uint32_t launch)
+    {
+        const std::uint64_t begin = records_.offset(launch);
+        const std::uint64_t end =
+            launch + 1 < launches_.size() ? records_.offset(launch + 1) : records_.bytes();
+        if (groups_[launch] > 0)
+            device_->run(launches_[launch], *programs_[launch], operands_[launch],
+                         std::span(block_).subspan(begin, end - begin), groups_[launch]);
+    }
+
     std::shared_ptr<SimulatedDevice> device_;
     std::vector<device::LaunchDeclaration> launches_;
     device::Records records_;

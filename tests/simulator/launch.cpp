@@ -96,7 +96,7 @@ void Launch::run()
 {
     std::vector<std::uint64_t> groups =
         chosen_groups(groups_, std::uint64_t{width_} * height_, options_.sampled_groups);
-    if (options_.reverse_groups) std::ranges::reverse(groups);
+    if (options_.reverses) std::ranges::reverse(groups);
     Group group(*this);
     for (const std::uint64_t g : groups)
         group.run(static_cast<std::uint32_t>(g % width_), static_cast<std::uint32_t>(g / width_));

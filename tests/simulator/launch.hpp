@@ -13,9 +13,9 @@ namespace reprise::simulator {
 
 struct Options {
     std::uint32_t subgroup_size = 32;
-    bool reverse_groups = false;      // the last workgroup runs first
-    bool checks_races = true;         // between workgroups; within one they are always checked
-    bool counts = false;              // accesses and idle lanes
+    bool reverses = false;    // the last workgroup of a launch, and the last launch of an epoch, run first
+    bool checks_races = true; // between workgroups; within one they are always checked
+    bool counts = false;      // accesses and idle lanes
     std::uint32_t sampled_groups = 0; // of each launch at most this number is run; 0: all
 };
 

@@ -32,7 +32,7 @@ template <class F> void expect_same_bits(const F& f)
     const Bits want = bits({.subgroup_size = 32}, f);
     EXPECT_EQ(bits({.subgroup_size = 16}, f), want);
     EXPECT_EQ(bits({.subgroup_size = 64}, f), want);
-    EXPECT_EQ(bits({.subgroup_size = 32, .reverse_groups = true}, f), want);
+    EXPECT_EQ(bits({.subgroup_size = 32, .reverses = true}, f), want);
 }
 
 TEST(SimulatorBits, OfProducts)

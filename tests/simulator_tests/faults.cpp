@@ -46,7 +46,7 @@ TEST(SimulatorFaults, OfNone)
 {
     for (const std::uint32_t size : {16U, 32U, 64U})
         EXPECT_EQ(run_fault({"None", 0, ""}, {.subgroup_size = size}), numbers());
-    EXPECT_EQ(run_fault({"None", 0, ""}, {.reverse_groups = true}), numbers());
+    EXPECT_EQ(run_fault({"None", 0, ""}, {.reverses = true}), numbers());
 }
 
 class SimulatorFault : public testing::TestWithParam<Case> {};
@@ -94,7 +94,7 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(SimulatorFaults, OfTheLastGroup)
 {
     try {
-        run_fault({"OfOtherGroup", 15, ""}, {.reverse_groups = true});
+        run_fault({"OfOtherGroup", 15, ""}, {.reverses = true});
         FAIL() << "The fault was not found.";
     } catch (const Error& e) {
         EXPECT_THAT(e.what(), testing::HasSubstr("workgroup (0), lane (0): writes 4 bytes"));
