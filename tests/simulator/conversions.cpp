@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -28,6 +29,21 @@ template <class To, class From> struct Converted {
         if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) return saturated<To>(v);
         else return static_cast<To>(v);
     }
+};
+
+// The value of an f16, which keeps subnormal numbers.
+struct Widened {
+    float operator()(std::uint32_t half) const // its low 16 bits
+    {
+        const std::uint32_t sign = (half & 0x8000U) << 16, exponent = half >> 10 & 31U,
+                            fraction = half & 0x3FFU;
+        if (exponent == 0)
+            return std::copysign(std::ldexp(static_cast<float>(fraction), -24), sign != 0 ? -1.0F : 1.0F);
+        return std::bit_cast<float>(sign | (exponent == 31 ? 255U : exponent + 112) << 23 | fraction << 13);
+    }
+};
+struct WidenedHigh {
+    float operator()(std::uint32_t word) const { return Widened()(word >> 16); }
 };
 
 struct Conversion {
@@ -76,6 +92,12 @@ constexpr std::array conversions{
 };
 
 } // namespace
+
+void unpack_low_half(const Lanes& lanes, const Step& s) { apply_1<Widened, float, std::uint32_t>(lanes, s); }
+void unpack_high_half(const Lanes& lanes, const Step& s)
+{
+    apply_1<WidenedHigh, float, std::uint32_t>(lanes, s);
+}
 
 Step::Function find_conversion(spv::Op op, Scalar from, Scalar to)
 {

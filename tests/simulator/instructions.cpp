@@ -133,6 +133,13 @@ void Decoder::extended_instruction(Words w)
         bitcast(words);
         return;
     }
+    if (w[4] == GLSLstd450UnpackHalf2x16) {
+        const std::vector<Slot> out = new_slots(w[1]);
+        emit(unpack_low_half, out[0], {first.slots[0]});
+        emit(unpack_high_half, out[1], {first.slots[0]});
+        define(w, out);
+        return;
+    }
     const GlslOperation* operation = find_glsl_operation(w[4]);
     if (!operation)
         fail("the instruction of GLSL.std.450 with number " + std::to_string(w[4]) + " is unknown");

@@ -44,6 +44,8 @@ void select_8(const Lanes&, const Step&);
 void join_words(const Lanes&, const Step&); // out: 64 bits; in: low and high word
 void low_word(const Lanes&, const Step&);
 void high_word(const Lanes&, const Step&);
+void unpack_low_half(const Lanes&, const Step&); // out: f32; in: two f16 in a word
+void unpack_high_half(const Lanes&, const Step&);
 void logical_and(const Lanes&, const Step&);
 void logical_or(const Lanes&, const Step&);
 void subgroup_shuffle_4(const Lanes&, const Step&); // in: value, lane of the subgroup; extra: its size
