@@ -26,12 +26,12 @@ INT(images) INT(channels) INT(image) INT(partial_count)
 END_RECORD
 
 #ifdef GROUP
-// Merges two statistics: mean, squares, count.
+// Merges two statistics: mean, squares, count.  Without elements in b, infinities in a stay what they are.
 vec4 merged(vec4 a, vec4 b)
 {
     precise float total = a.z + b.z, delta = b.x - a.x, part = b.z / max(total, 1.0);
     precise float mean = a.x + delta * part, squares = a.y + (b.y + delta * delta * (a.z * part));
-    return vec4(mean, squares, total, 0.0);
+    return b.z == 0.0 ? a : vec4(mean, squares, total, 0.0);
 }
 
 void main()

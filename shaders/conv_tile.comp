@@ -34,7 +34,8 @@
 //              aligned bytes of C; 2: A_VECTORS, if four steps from a multiple of 4 on are always 16 aligned bytes of A
 //   groups     groups * tiles of C;  x: times the phases, min(s, size) per dimension, each with the tiles of the largest;
 //              weight: times the parts
-//   requires   kernels of at most 31 taps along all dimensions together (TAP_BITS);  tensors below 2^31 elements: their numbers are not read, but writing them to the record checks this
+//   requires   depth, height and width of the kernel add up to at most 31 (max_taps in kernels/conv_tile.cpp)
+//              tensors below 2^31 elements: their numbers are not read, but writing them to the record checks this
 #extension GL_GOOGLE_include_directive : require
 #include "common/abi.glsl"
 #include "common/index.glsl"
@@ -78,9 +79,9 @@ END_RECORD
 const uint A_LOADS = ROWS * STEPS / LANES, B_LOADS = COLUMNS * STEPS / LANES;
 const uint NOWHERE = 0xFFFFFFFFu;
 
-// An element of a window: a position plus a tap, of which one is that of the column, and the other one that of the step.
-// `at` counts elements of the image.  Of a position `bits` are the taps that are inside of the image from there, and of a tap the
-// bits that it needs, one for each dimension: the taps of depth, height and width have their own bits, one after the other.
+// An element of a window is at a position plus a tap: `at` counts elements of the image.  `bits` of a position: one bit for each
+// tap along depth, height and width, set if that tap is inside of the image.  `bits` of a tap: its three bits.  The element is
+// inside if the position has all three.
 // The steps are those of a block of k, one for each lane.
 struct Place {
     int at;
@@ -389,7 +390,7 @@ Tile tile_of_group()
     return t;
 }
 
-// Computes the windows of the tile's columns, and where their results go.
+// Computes the places of the tile's columns, and where their results go.
 void prepare_columns(Product p, Tile t)
 {
     for (uint i = gl_LocalInvocationIndex; i < COLUMNS; i += LANES) {

@@ -23,7 +23,7 @@ layout(local_size_x = 256) in;
 #define LOADED4 uvec2
 LOADED4 load_texel(uvec2 address, uint at) { return ReadHalves4(address).v[at]; }
 vec4 wide(LOADED4 v) { return widened(v); }
-uint narrowed(float v) { return WIDENING == BF16 ? rp_to_bf16(v) : rp_to_f16(v); }
+uint narrowed(float v) { return WIDENING == BF16_BY_SHIFT ? rp_to_bf16(v) : rp_to_f16(v); }
 #else
 #define LOADED4 vec4
 LOADED4 load_texel(uvec2 address, uint at) { return ReadVec4s(address).v[at]; }

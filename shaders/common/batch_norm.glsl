@@ -1,7 +1,7 @@
 // Reductions over a channel of x [N, C, image], whose n = N * image elements are counted in row-major order.  With
 // TEXELS four neighbours are loaded through the slab's view; image is a multiple of 4 then.
 //
-// Numeric class, a pure function of n, in every variant:
+// Numeric class, a pure function of n, in every variant; batch_norm_group.glsl has the one of larger images on GPUs:
 //   chunk     32 consecutive elements as 8 groups of four, padded with zeros.  The groups are added
 //             ((0 + 1) + (2 + 3)) + ((4 + 5) + (6 + 7)), then the four sums (0 + 1) + (2 + 3).
 //   block     8 chunks

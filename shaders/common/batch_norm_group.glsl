@@ -1,12 +1,13 @@
-// Reductions over a channel of x [N, C, image] on GPUs, whose n = N * image elements are counted in row-major order: 64 lanes
-// compute a partial.
+// Reductions over a channel of x [N, C, image] on GPUs with Vulkan, whose n = N * image elements are counted in row-major order: 64
+// lanes compute a partial.  For images of at least 8 elements (ops/channels.cpp).
 //
 // Numeric class, a pure function of n, in every variant:
-//   block     2,048 consecutive elements.  Lane l takes the fours l, l + 64, ..., l + 448 of it: 8 groups of four, padded with
-//             zeros, which are added ((0 + 1) + (2 + 3)) + ((4 + 5) + (6 + 7)).
-//   partial   p of P = min(ceil(n / 2048), 256): each lane adds the groups of blocks p, p + P, p + 2P, ... in order.  Then the
-//             results of lanes l and l + 32 are added, then those of l and l + 16, ...
+//   block     2,048 consecutive elements.  Lane i takes groups i, i + 64, ..., i + 448 of four elements, padded with zeros.  The
+//             groups are added ((0 + 1) + (2 + 3)) + ((4 + 5) + (6 + 7)), then the four sums (0 + 1) + (2 + 3).
+//   partial   p of P = min(ceil(n / 2048), 256): each lane adds its sums of blocks p, p + P, p + 2P, ... in order.  Then the
+//             results of lanes i and i + 32 are added, then those of i and i + 16, ...
 //   result    adds the partials in order
+// Statistics are merged where sums are added.
 //
 // VEC4: x is 16-byte aligned, and image a multiple of 4.
 #include "common/index.glsl"

@@ -5,7 +5,7 @@
 #include "common/halves.glsl"
 
 // Lowering::widening() chooses.  F16_BY_UNPACK takes one instruction instead of 14, on devices where it keeps subnormal numbers.
-const uint F16_BY_INTEGERS = 0u, F16_BY_UNPACK = 1u, BF16 = 2u;
+const uint F16_BY_INTEGERS = 0u, F16_BY_UNPACK = 1u, BF16_BY_SHIFT = 2u;
 layout(constant_id = WIDENING_CONSTANT) const uint WIDENING = F16_BY_INTEGERS;
 
 // The f32 that equals an f16.  Without float operations: spirv-opt's copies of unrolled loops would lose NoContraction.
@@ -20,7 +20,7 @@ float from_f16(uint bits)
 float widened(uint bits)
 {
     if (WIDENING == F16_BY_UNPACK) return unpackHalf2x16(bits).x;
-    return WIDENING == BF16 ? uintBitsToFloat(bits << 16) : from_f16(bits);
+    return WIDENING == BF16_BY_SHIFT ? uintBitsToFloat(bits << 16) : from_f16(bits);
 }
 vec4 widened(uvec4 bits) { return vec4(widened(bits.x), widened(bits.y), widened(bits.z), widened(bits.w)); }
 vec4 widened(uvec2 words) // of two elements each

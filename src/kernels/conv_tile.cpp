@@ -17,7 +17,7 @@ using ops::records::Absent;
 using Wanted = ConvProblem::Wanted;
 
 constexpr std::uint32_t shared_bytes = 29184; // of the variant with 32 rows, which takes most
-constexpr std::int64_t max_taps = 31;         // along all dimensions together
+constexpr std::int64_t max_taps = 31;         // depth + height + width of a kernel: bits in conv_tile.comp
 // For gradients of weights: the number of tiles that occupies a GPU, the fewest positions and the largest number of parts.
 constexpr std::int64_t wanted_tiles = 256, min_positions = 256, max_parts = 64;
 

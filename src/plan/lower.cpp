@@ -178,7 +178,8 @@ public:
     bool half_access() const override { return caps_.half_access; }
     std::uint32_t widening(DType t) const override
     {
-        return t == bf16 ? 2 : caps_.unpacks_subnormals ? 1 : 0;
+        enum Ways : std::uint32_t { f16_by_integers, f16_by_unpack, bf16_by_shift };
+        return t == bf16 ? bf16_by_shift : caps_.unpacks_subnormals ? f16_by_unpack : f16_by_integers;
     }
 
 private:

@@ -47,6 +47,7 @@ TEST_P(VulkanWorkaround, AWrongSelectAndAFusedFmaAreFound)
     const ProbeResults imitated = probe(*device_, physical);
     EXPECT_THAT(imitated.warnings, testing::ElementsAre(testing::HasSubstr("copysign")));
     EXPECT_TRUE(imitated.fuses_fma);
+    EXPECT_FALSE(imitated.unpacks_subnormals);
 }
 
 // A device that lacks the mode SignedZeroInfNanPreserve gets modules without it.

@@ -105,6 +105,16 @@ TEST(Variants, OfAConvolutionOnOtherGpusDoSo)
     };
     EXPECT_EQ(tile(gpu), "");
     EXPECT_THAT(tile(lavapipe), HasSubstr("CPUs"));
+    const auto of_kernel = [&](const Dim& height, const Dim& width) {
+        ops::ConvProblem q = p;
+        q.weight = view({8, 4, 1, height, width});
+        return kernels::explain_conv(gpu, q).at(4).reason;
+    };
+    EXPECT_EQ(of_kernel(18, 12), "");
+    EXPECT_EQ(of_kernel(1, 29), "");
+    EXPECT_THAT(of_kernel(19, 12), HasSubstr("sizes"));
+    EXPECT_THAT(of_kernel(1, 30), HasSubstr("sizes"));
+    EXPECT_EQ(of_kernel(3, symbol("width")), ""); // at some calls
     EXPECT_THAT(tile({.kind = device::Kind::discrete, .shared_bytes = 32768, .compute_capability = 80}),
                 HasSubstr("Vulkan"));
     EXPECT_THAT(tile({.kind = device::Kind::discrete, .shared_bytes = 16384}), HasSubstr("28.5 KiB"));

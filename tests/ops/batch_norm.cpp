@@ -48,7 +48,8 @@ void expect_normalised(const Tensor& y, const Tensor& x, const std::vector<doubl
 
 class BatchNorm : public testing::TestWithParam<Sizes> {};
 INSTANTIATE_TEST_SUITE_P(Shapes, BatchNorm,
-                         testing::Values(Sizes{8, 3, 6, 4}, Sizes{5, 2, 7, 7}, Sizes{16, 4}, Sizes{3, 2, 9}));
+                         testing::Values(Sizes{8, 3, 6, 4}, Sizes{5, 2, 7, 7}, Sizes{16, 4}, Sizes{3, 2, 9},
+                                         Sizes{2, 2, 4, 2}));
 
 TEST_P(BatchNorm, NormalisesByTheBatchAndKeepsStatistics)
 {
@@ -117,6 +118,40 @@ TEST(BatchNormOp, UpdatesStatisticsOfAProgram)
 }
 
 // A mean far from 0 does not cost the variance its digits.
+// Around the blocks of 2,048 elements that 64 lanes take on GPUs, and more of them than there are partials.
+TEST(BatchNormOp, OfManyElements)
+{
+    for (const Sizes& sizes :
+         std::vector<Sizes>{{1, 2, 2047}, {2, 2, 1024}, {1, 2, 2049}, {25, 3, 16, 15}, {1, 1, 530000}}) {
+        const Shape shape(sizes.begin(), sizes.end());
+        const std::int64_t channels = sizes[1];
+        const Variable x(drawn(sizes, 1) * 3.0 + 2.0), weight(drawn({channels}, 2)),
+            bias(drawn({channels}, 3));
+        const Tensor dy = drawn(sizes, 4), y = batch_norm(x, {}, {}, weight, bias, {.training = true});
+        const std::vector<Tensor> d = grad({y}, {x, weight, bias}, {.cotangents = {dy}});
+        // by other ops
+        Dims dims{0};
+        for (std::size_t i = 2; i < sizes.size(); ++i) dims.push_back(static_cast<std::int64_t>(i));
+        const Variable x2(x.detach()), weight2(weight.detach()), bias2(bias.detach());
+        Shape by_channel(sizes.size(), Dim(1));
+        by_channel[1] = channels;
+        const Tensor shifted = x2 - mean(x2, dims, true);
+        const Tensor y2 =
+            shifted * rsqrt(mean(square(shifted), dims, true) + 1e-5) * reshape(weight2, by_channel) +
+            reshape(bias2, by_channel);
+        const std::vector<Tensor> d2 = grad({y2}, {x2, weight2, bias2}, {.cotangents = {dy}});
+        const auto expect_equal = [&](const Tensor& got, const Tensor& want, double tolerance) {
+            const Floats g = got.to_vector<float>(), w = want.to_vector<float>();
+            ASSERT_EQ(g.size(), w.size());
+            for (std::size_t i = 0; i < g.size(); ++i)
+                ASSERT_NEAR(g[i], w[i], tolerance) << to_string(shape) << " at " << i;
+        };
+        expect_equal(y, y2, 1e-4);
+        for (std::size_t i = 0; i < 3; ++i)
+            expect_equal(d[i], d2[i], i == 0 ? 1e-4 : 1e-5 * x.numel().value());
+    }
+}
+
 TEST(BatchNormOp, VarianceSurvivesALargeMean)
 {
     for (const Sizes& sizes : {Sizes{4, 2, 8, 8}, Sizes{4, 2, 7, 5}, Sizes{9000, 2}, Sizes{2, 2, 300, 64}}) {

@@ -142,6 +142,12 @@ void take_every_number()
         const Tensor x = cast(from_vector(all, {count, 1}), t), one = cast(from_vector({1.0f}, {1, 1}), t);
         EXPECT_EQ(cast(matmul(x, one), f32).to_vector<float>(), all) << name_of(t);
         EXPECT_EQ(cast(matmul(one, x.t()), f32).to_vector<float>(), all) << name_of(t);
+        // Of a window of nine, one tap is inside of the image.
+        const Tensor tap =
+            cast(from_vector({0.0f, 0.0f, 0.0f, 0.0f, 1.0f, 0.0f, 0.0f, 0.0f, 0.0f}, {1, 1, 3, 3}), t);
+        EXPECT_EQ(cast(conv2d(x.view({count, 1, 1, 1}), tap, {}, {.padding = 1}), f32).to_vector<float>(),
+                  all)
+            << name_of(t);
         const Tensor nan = full({1, 1}, std::nan(""), {.dtype = t});
         EXPECT_TRUE(std::isnan(cast(matmul(nan, one), f32).to_vector<float>()[0])) << name_of(t);
     }

@@ -1,5 +1,8 @@
 // Pointers, and instructions that access memory.
 #include "decoder.hpp"
+
+#include <algorithm>
+
 #include "memory.hpp"
 
 namespace reprise::simulator {
@@ -65,14 +68,15 @@ void Decoder::emit_access(const Value& p, std::uint32_t pointer_id, bool stores,
 {
     const std::uint32_t type = types_.at(p.type).element;
     const std::vector<Field> fields = types_.fields(type, layout_of(p));
-    if (p.memory == Access::Memory::lane && !p.has_index) { // registers at a constant place
-        for (std::size_t i = 0; i < fields.size(); ++i)
-            if (!is_wide(fields[i].scalar)) {
-                if (p.displacement + fields[i].offset >= p.end) fail("an index outside of an array");
-                const Slot word = p.begin + (p.displacement + fields[i].offset) * program_.lanes;
-                emit_copy(Scalar::i32, stores ? word : slots[i], stores ? slots[i] : word);
-            }
-        if (!is_wide(fields[0].scalar)) return;
+    const auto is_wide_field = [](const Field& f) { return is_wide(f.scalar); };
+    // registers at a constant place
+    if (p.memory == Access::Memory::lane && !p.has_index && std::ranges::none_of(fields, is_wide_field)) {
+        for (std::size_t i = 0; i < fields.size(); ++i) {
+            if (p.displacement + fields[i].offset >= p.end) fail("an index outside of an array");
+            const Slot word = p.begin + (p.displacement + fields[i].offset) * program_.lanes;
+            emit_copy(Scalar::i32, stores ? word : slots[i], stores ? slots[i] : word);
+        }
+        return;
     }
     // A structure is accessed in parts of at most 16 bytes, as compilers do.
     for (std::size_t first = 0; first < fields.size();) {
@@ -157,6 +161,10 @@ void Decoder::barrier(Words w)
 {
     if (number(w[1]) != static_cast<std::uint32_t>(spv::Scope::Workgroup))
         fail("a barrier of another scope than a workgroup");
+    constexpr auto shared = static_cast<std::uint32_t>(spv::MemorySemanticsMask::WorkgroupMemory);
+    constexpr auto order = static_cast<std::uint32_t>(spv::MemorySemanticsMask::AcquireRelease);
+    if (const std::uint64_t semantics = number(w[3]); (semantics & shared) == 0 || (semantics & order) == 0)
+        fail("a barrier that does not order accesses to shared memory");
     emit(wait_for_all, 0, {});
 }
 

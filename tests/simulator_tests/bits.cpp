@@ -1,4 +1,9 @@
 // Ops have the same bits at each size of subgroups, and in each order of workgroups: some larger ones, and a sample of all.
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <vector>
+
 #include <gtest/gtest.h>
 
 #include <reprise/reprise.hpp>
@@ -10,10 +15,17 @@
 namespace reprise::test {
 namespace {
 
-using Results = std::vector<std::vector<float>>;
+using Bits = std::vector<std::vector<std::uint32_t>>;
+
+std::vector<std::uint32_t> bits_of_floats(const Tensor& t)
+{
+    std::vector<std::uint32_t> bits;
+    for (const float f : t.to_vector<float>()) bits.push_back(std::bit_cast<std::uint32_t>(f));
+    return bits;
+}
 
 // An op's result and its gradients.
-template <class F> Results results(const simulator::Options& options, const F& f)
+template <class F> Bits results(const simulator::Options& options, const F& f)
 {
     const UseDevice use(open(simulator::make_simulator(options)));
     manual_seed(3);
@@ -23,14 +35,14 @@ template <class F> Results results(const simulator::Options& options, const F& f
         return inputs.back();
     });
     result.sum().backward();
-    Results found{result.to_vector<float>()};
-    for (const Tensor& t : inputs) found.push_back(t.grad().to_vector<float>());
+    Bits found{bits_of_floats(result)};
+    for (const Tensor& t : inputs) found.push_back(bits_of_floats(t.grad()));
     return found;
 }
 
 template <class F> void expect_same_bits(const F& f)
 {
-    const Results want = results({.subgroup_size = 32}, f);
+    const Bits want = results({.subgroup_size = 32}, f);
     EXPECT_EQ(results({.subgroup_size = 16}, f), want);
     EXPECT_EQ(results({.subgroup_size = 64}, f), want);
     EXPECT_EQ(results({.subgroup_size = 32, .reverses = true}, f), want);
@@ -59,6 +71,19 @@ TEST(SimulatorBits, OfNorms)
         return layer_norm(input({6, 200}), {200}, input({200}), input({200}));
     });
 }
+TEST(SimulatorBits, OfBatchNorms)
+{
+    for (const Shape& x : {Shape{3, 2, 50, 31}, Shape{2, 3, 64, 64}})
+        expect_same_bits([&](const auto& input) {
+            return batch_norm(input(x), {}, {}, input({x[1]}), input({x[1]}), {.training = true});
+        });
+}
+TEST(SimulatorBits, OfGroupNorms)
+{
+    expect_same_bits([](const auto& input) {
+        return group_norm(input({2, 4, 12, 9}), 2, input({4}), input({4})) * input({2, 4, 12, 9});
+    });
+}
 TEST(SimulatorBits, OfSoftmax)
 {
     expect_same_bits([](const auto& input) { return softmax(input({9, 300}), -1) * input({9, 300}); });
@@ -70,14 +95,15 @@ TEST(SimulatorBits, OfSums)
     });
 }
 
-// The first size of each sample of every op, and its gradients.
+// The smallest size with elements of each sample of every op, and its gradients.
 class SimulatorBitsOfOps : public testing::TestWithParam<std::string> {};
 
 TEST_P(SimulatorBitsOfOps, AreTheSameAtEachSizeOfSubgroups)
 {
     const OpInfo& row = op_info(GetParam());
     for (const Sample& sample : row.samples) {
-        const std::int64_t size = sample.sizes.front();
+        const auto positive = std::ranges::find_if(sample.sizes, [](std::int64_t n) { return n > 1; });
+        const std::int64_t size = positive == sample.sizes.end() ? sample.sizes.back() : *positive;
         const Data data = draw(row, sample, size);
         const auto bits_at = [&](const simulator::Options& options) {
             const Setting setting{open(simulator::make_simulator(options))};

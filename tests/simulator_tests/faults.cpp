@@ -68,6 +68,7 @@ INSTANTIATE_TEST_SUITE_P(
     All, SimulatorFault,
     testing::Values(
         Case{"ReadsOutside", 1, "lane (63): reads 4 bytes"}, // and the text of the next case
+        Case{"WritesOutside", 2, "lane (63): writes 4 bytes"},
         Case{"ReadsBelow", 3, "at byte -4 of operand 0 (512 bytes)"},
         Case{"WritesAnInput", 4, "of operand 0 (512 bytes), which its launch does not declare"},
         Case{"ReadsAnOutput", 5, "of operand 1 (512 bytes), which its launch does not declare"},

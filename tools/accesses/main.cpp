@@ -2,7 +2,9 @@
 // JSON for each kernel of each workload.  scripts/check_accesses reads them.
 #include <algorithm>
 #include <cstdio>
-#include <exception>
+#include <stdexcept>
+#include <string>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
@@ -64,7 +66,11 @@ int main(int argc, char** argv)
     try {
         const auto device = make_simulator(options);
         reprise::set_default_device(reprise::test::open(device));
-        for (const bench::Workload& w : all_workloads()) {
+        const std::vector<bench::Workload> all = all_workloads();
+        for (const std::string& name : names)
+            if (std::ranges::none_of(all, [&](const bench::Workload& w) { return w.name == name; }))
+                throw std::invalid_argument("There is no workload (" + name + "): see reprise_bench --list.");
+        for (const bench::Workload& w : all) {
             if (std::find(names.begin(), names.end(), w.name) == names.end()) continue;
             const bench::Run run = w.make();
             device->clear_counts(); // of the inputs

@@ -65,9 +65,9 @@ ProbeResults probe(Device& device, const PhysicalDevice& physical)
         in.factors[i] =
             1 + static_cast<float>(2 * i + 1) / (1 << 13); // squares have 26 bits behind the point
         const std::uint32_t half = i * 0x41;               // from 16 on they are normal numbers
-        in.halves[i] = half << 16 | half;
-        wide[i] =
-            std::ldexp(i < 16 ? static_cast<float>(half) : static_cast<float>(0x400 + half % 0x400), -24);
+        in.halves[i] = half << 16 | half | 0x8000;         // the low one is negative
+        wide[i] = std::ldexp(static_cast<float>(i < 16 ? half : 0x400 + half % 0x400), -24);
+        if (i % 2 == 0) wide[i] = -wide[i];
     }
     const Outputs out = outputs_of(device, in);
     device.reset_peak();
@@ -76,9 +76,9 @@ ProbeResults probe(Device& device, const PhysicalDevice& physical)
     results.fuses_fma =
         std::none_of(out.residual.begin(), out.residual.end(), [](float r) { return r == 0; });
     // A driver that imitates a chip computes nothing: then what it promises counts.
-    results.unpacks_subnormals = out.unpacked.back() == wide.back()
-                                     ? same_bits(out.unpacked, wide)
-                                     : physical.v12.shaderDenormPreserveFloat16 == VK_TRUE;
+    results.unpacks_subnormals = same_bits(out.rounded, Numbers{})
+                                     ? physical.v12.shaderDenormPreserveFloat16 == VK_TRUE
+                                     : same_bits(out.unpacked, wide);
     if (!same_bits(out.rounded, expected)) {
         results.warnings.push_back(
             std::string("It computes where(c, copysign(y, x), x) and the like wrongly.") +

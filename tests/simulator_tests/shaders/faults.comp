@@ -64,5 +64,6 @@ void main()
         for (uint k = 0u; k < 4u; ++k) four[k] = v + float(k);
         v = four[(lane + n) & 7u];
     }
+    if (FAULT == WRITES_OUTSIDE && i == n - 1u) to.v[n] = v;
     to.v[i] = v;
 }
