@@ -6,12 +6,15 @@
 //   LINK   an invocation reads a block of positions and builds its lists: tails[block][row], -1: none.
 //          indices are i32, tails initially -1; block_size: positions per block; padding: -1: none;
 //          groups: ceil(blocks / 8)
+//   GROUP  (with LINK) a workgroup builds the lists of a block of at most 1,024 positions: each lane finds the next position of
+//          its row in shared memory, as following a list through memory takes a GPU long.  groups: blocks
 //   JOIN   an invocation joins the lists of a row in the order of the blocks; the result is stored for block 0.
 //          groups: ceil(rows / 64)
 //   else   an invocation reduces 4 columns of a row by the operation of constant 0 (ops::RowReduction; 0: sum).
 //          dw [rows, columns] is contiguous; groups: ceil(rows * ceil(columns / 4) / 64)
 //   TEXELS columns and the row stride are multiples of 4, the column stride is 1
 // variants: embedding_vjp: ; embedding_vjp_texel: -DTEXELS ; embedding_vjp_link: -DLINK
+// variants: embedding_vjp_link_group: -DLINK -DGROUP
 // variants: embedding_vjp_join: -DJOIN ; embedding_vjp_i32: -DINTEGER ; embedding_vjp_f64: -DDOUBLE
 // variants: embedding_vjp_i64: -DLONG
 #ifdef TEXELS
@@ -22,13 +25,51 @@
 #include "common/index.glsl"
 
 #if defined(LINK)
+#ifdef GROUP
+layout(local_size_x = 256) in;
+#else
 layout(local_size_x = 8) in; // few invocations work for long: spreads them over the device
+#endif
 
 RECORD(embedding_vjp_link)
 INPUT(indices) UPDATE(tails) OUTPUT(next)
 INT(count) INT(rows) INT(blocks) INT(block_size) INT(index_stride) INT(padding)
 END_RECORD
 
+#ifdef GROUP
+const uint MOST = 1024u, NONE = 0xFFFFFFFFu;
+shared uvec4 row_at[MOST / 4u]; // of the positions of the block; NONE if it is ignored
+
+void main()
+{
+    const uint count = uint(record.count), rows = uint(record.rows), block = flat_group();
+    if (block >= uint(record.blocks)) return;
+    const int stride = record.index_stride;
+    const uint padding = uint(record.padding), first = block * uint(record.block_size);
+    const uint n = min(first + uint(record.block_size), max(count, first)) - first, fours = (n + 3u) / 4u;
+    Ints indices = Ints(record.indices.address), tails = Ints(record.tails.address);
+    Ints next = Ints(record.next.address);
+    for (uint i = gl_LocalInvocationIndex; i < fours * 4u; i += gl_WorkGroupSize.x) {
+        const uint row = uint(indices.v[int(first + min(i, n - 1u)) * stride]);
+        row_at[i / 4u][i % 4u] = i < n && row < rows && row != padding ? row : NONE;
+    }
+    barrier();
+    for (uint i = gl_LocalInvocationIndex; i < n; i += gl_WorkGroupSize.x) {
+        const uint row = row_at[i / 4u][i % 4u];
+        uint head = NONE, following = NONE; // the first position of the row, and the first one after i
+        for (uint four = 0u; four < fours; ++four) {
+            const uvec4 at = four * 4u + uvec4(0u, 1u, 2u, 3u);
+            const bvec4 same = equal(row_at[four], uvec4(row)), after = greaterThan(at, uvec4(i));
+            const uvec4 members = mix(uvec4(NONE), at, same), later = mix(uvec4(NONE), members, after);
+            head = min(head, min(min(members.x, members.y), min(members.z, members.w)));
+            following = min(following, min(min(later.x, later.y), min(later.z, later.w)));
+        }
+        if (row == NONE) continue;
+        next.v[first + i] = int(first + (following == NONE ? head : following));
+        if (following == NONE) tails.v[block * rows + row] = int(first + i);
+    }
+}
+#else
 void main()
 {
     const uint count = uint(record.count), rows = uint(record.rows), blocks = uint(record.blocks);
@@ -53,6 +94,7 @@ void main()
         }
     }
 }
+#endif
 #elif defined(JOIN)
 layout(local_size_x = 64) in;
 

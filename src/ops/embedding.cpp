@@ -114,7 +114,13 @@ Links link(Lowering& l, const View& indices, const Dim& rows, std::int64_t paddi
                                                .block_size = ceil_div(count, blocks),
                                                .index_stride = indices.layout.strides[0],
                                                .padding = padding};
-    l.launch(to_rings.launch({.groups = ceil_div(blocks, 8)}));
+    constexpr std::int64_t most_of_groups = 64 * 1024; // positions: 1,024 in each of 64 blocks
+    const Dim by_groups = l.groups_share_rows() ? 1 - is_at_least(count, most_of_groups + 1) : Dim(0);
+    if (!same(by_groups, 0))
+        l.when(by_groups,
+               [&] { l.launch(to_rings.launch({.kernel = "embedding_vjp_link_group", .groups = blocks})); });
+    if (!same(by_groups, 1))
+        l.when(1 - by_groups, [&] { l.launch(to_rings.launch({.groups = ceil_div(blocks, 8)})); });
     const records::embedding_vjp_join joined{
         .tails = links.tails, .next = links.next, .rows = rows, .blocks = blocks};
     l.launch(joined.launch({.groups = ceil_div(rows, 64)}));

@@ -54,7 +54,8 @@ struct Case {
 class EmbeddingGradient : public testing::TestWithParam<Case> {};
 INSTANTIATE_TEST_SUITE_P(Sizes, EmbeddingGradient,
                          testing::Values(Case{1, 5, 4}, Case{255, 7, 3}, Case{257, 1, 8}, Case{2048, 96, 16},
-                                         Case{5000, 1000, 5}, Case{20000, 33, 4}));
+                                         Case{5000, 1000, 5}, Case{20000, 33, 4}, Case{65536, 40, 4},
+                                         Case{65537, 40, 4}));
 
 TEST_P(EmbeddingGradient, AddsInTheOrderOfPositions)
 {
