@@ -390,15 +390,18 @@ Tile tile_of_group()
     return t;
 }
 
-// Computes the places of the tile's columns, and where their results go.
+// The column of C, from the tile's first one on, that a column of the tile has.  Where a lane stores its four columns one by one,
+// neighbouring lanes have neighbouring columns of C.
+uint column_of(uint i) { return STORE_VECTORS != 0u ? i : i % 4u * (COLUMNS / 4u) + i / 4u; }
+// Computes the places of the tile's columns, and where the results of columns of C go.
 void prepare_columns(Product p, Tile t)
 {
     for (uint i = gl_LocalInvocationIndex; i < COLUMNS; i += LANES) {
-        const ivec4 d = digits_of(min(t.column + i, p.columns - 1u), p.column_size);
+        const ivec4 d = digits_of(min(t.column + column_of(i), p.columns - 1u), p.column_size);
         const Place place = PLACE_OF_COLUMN(p.window, d);
         column_at[i] = place.at + int(t.image);
         column_bits[i] = place.bits;
-        column_c[i] = uint(element(p.c_of_column, d));
+        column_c[column_of(i)] = uint(element(p.c_of_column, d));
     }
 }
 
@@ -411,6 +414,8 @@ void prepare_columns(Product p, Tile t)
 #define STORE_VECTOR(at, result) Vec4s(record.c.address).v[(at) / 4u] = result;
 #endif
 
+#define STORE_ONE(e, result)                                                                    \
+    if (t.column + column_of(column + e) < p.columns) { STORE_ELEMENT(to + column_c[column_of(column + e)], result) }
 // A macro, as spirv-opt's copies of unrolled loops would lose NoContraction.
 #define STORE_ROW(i)                                                                                                    \
     if (first_row + i < p.rows) {                                                                                       \
@@ -420,10 +425,7 @@ void prepare_columns(Product p, Tile t)
         if (STORE_VECTORS != 0u) {                                                                                      \
             if (t.column + column < p.columns) { STORE_VECTOR(to + column_c[column], v) }                               \
         } else {                                                                                                        \
-            if (t.column + column < p.columns) { STORE_ELEMENT(to + column_c[column], v.x) }                            \
-            if (t.column + column + 1u < p.columns) { STORE_ELEMENT(to + column_c[column + 1u], v.y) }                  \
-            if (t.column + column + 2u < p.columns) { STORE_ELEMENT(to + column_c[column + 2u], v.z) }                  \
-            if (t.column + column + 3u < p.columns) { STORE_ELEMENT(to + column_c[column + 3u], v.w) }                  \
+            STORE_ONE(0u, v.x) STORE_ONE(1u, v.y) STORE_ONE(2u, v.z) STORE_ONE(3u, v.w)                                 \
         }                                                                                                               \
     }
 void store_sums(Product p, Tile t)
