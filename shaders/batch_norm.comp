@@ -12,6 +12,7 @@
 #endif
 #include "common/abi.glsl"
 #include "common/index.glsl"
+#include "common/repeat.glsl"
 layout(local_size_x = 64) in;
 
 RECORD(batch_norm)
@@ -32,7 +33,6 @@ void main()
     const uint at = plane * image4 + first, left = image4 - first;
     const vec4 a = texelFetch(slab, int(affine.texel + plane - quotient(plane, channels) * channels));
     const uint to = IN_WINDOW(y.texel) + at;
-#define EACH_8(F) F(0) F(1) F(2) F(3) F(4) F(5) F(6) F(7)
 #define LOAD(i) const vec4 x##i = texelFetch(slab, int(x.texel + at + i));
 #define STORE(i)                                                       \
     if (i < left) {                                                    \

@@ -17,6 +17,7 @@
 #define PARTIAL(at) Vec4s(partials_from.address).v[at]
 #endif
 #include "common/abi.glsl"
+#include "common/statistics.glsl"
 #include "common/vocabulary.glsl"
 layout(local_size_x = 64) in;
 layout(constant_id = 0) const uint IN_MEMORY = 0;
@@ -41,15 +42,10 @@ void main()
     if ((IN_MEMORY & 2u) != 0u)
         bias = Floats(record.bias.address).v[c];
 
-    precise float mean = 0.0, squares = 0.0, count = 0.0;
-    for (uint p = 0u; p < partials; ++p) {
-        const vec4 partial = PARTIAL(p * channels + c);
-        precise float total = count + partial.z, delta = partial.x - mean, part = partial.z / total;
-        mean += delta * part;
-        squares += partial.y + delta * delta * (count * part);
-        count = total;
-    }
-    precise float variance = squares / max(count, 1.0); // 0 if there are no elements
+    vec4 all = vec4(0.0);
+    for (uint p = 0u; p < partials; ++p) all = merged(all, PARTIAL(p * channels + c));
+    const float mean = all.x;
+    precise float variance = all.y / max(all.z, 1.0); // 0 if there are no elements
     precise float scale = weight / rp_sqrt(variance + eps);
     Floats(record.mean.address).v[c] = mean;
     Floats(record.variance.address).v[c] = variance;

@@ -14,6 +14,7 @@
 #define SLAB
 #endif
 #include "common/abi.glsl"
+#include "common/statistics.glsl"
 #ifdef GROUP
 #include "common/batch_norm_group.glsl"
 #else
@@ -26,14 +27,6 @@ INT(images) INT(channels) INT(image) INT(partial_count)
 END_RECORD
 
 #ifdef GROUP
-// Merges two statistics: mean, squares, count.  Without elements in b, infinities in a stay what they are.
-vec4 merged(vec4 a, vec4 b)
-{
-    precise float total = a.z + b.z, delta = b.x - a.x, part = b.z / max(total, 1.0);
-    precise float mean = a.x + delta * part, squares = a.y + (b.y + delta * delta * (a.z * part));
-    return b.z == 0.0 ? a : vec4(mean, squares, total, 0.0);
-}
-
 void main()
 {
     const Channel c = channel_of_group(record.images, record.channels, record.image, record.partial_count);
@@ -53,18 +46,17 @@ void main()
         uint count = 0u;
 #define COUNT(i) count += min(max(c.n, FOUR(i)) - FOUR(i), 4u);
         EACH_8(COUNT)
-        precise vec4 sums = TREE(t);
-        precise float average = SUM_OF_FOUR(sums) / float(max(count, 1u));
-#define DEVIATE(i)                                                                                      \
-        precise vec4 d##i = existing(t##i - average, c, FOUR(i));         \
+        precise vec4 sums = SUM_OF_8(t);
+        precise float average = SUM_OF_4(sums) / float(max(count, 1u));
+#define DEVIATE(i)                                                    \
+        precise vec4 d##i = existing(t##i - average, c, FOUR(i));     \
         precise vec4 q##i = d##i * d##i;
         EACH_8(DEVIATE)
-        precise vec4 square_sums = TREE(q);
-        precise float squares = SUM_OF_FOUR(square_sums);
+        precise vec4 square_sums = SUM_OF_8(q);
+        precise float squares = SUM_OF_4(square_sums);
         all = merged(all, vec4(average, squares, float(count), 0.0));
     }
-    ADD_LANES(all, merged)
-    if (lane == 0u) Vec4s(to).v[c.partial * c.channels + c.channel] = of_lanes[0];
+    STORE_PARTIAL(all, merged)
 }
 #else
 void main()
@@ -79,7 +71,7 @@ void main()
     const Share share = share_of(invocation, channels, partials, image);
     const uint n = images * image;
 
-    precise float mean = 0.0, squares = 0.0, count = 0.0;
+    vec4 all = vec4(0.0);
     for (uint block = share.partial * BLOCK; block < n; block += partials * BLOCK) {
         Walk w = walk_from(block, share.channel, channels, image);
         const uint end = min(block + BLOCK, n);
@@ -89,19 +81,17 @@ void main()
     precise vec4 t##i = four(x, w, left - 4 * i);  \
     next_four(w);
             EACH_8(LOAD)
-            precise vec4 sums = TREE(t);
-            precise float chunk = float(left), average = LANES(sums) / chunk;
+            precise vec4 sums = SUM_OF_8(t);
+            precise float chunk = float(left), average = SUM_OF_4(sums) / chunk;
 #define DEVIATE(i)                                                                                   \
     precise vec4 d##i = mix(vec4(0.0), t##i - average, lessThan(ivec4(0, 1, 2, 3), ivec4(left - 4 * i))); \
     precise vec4 q##i = d##i * d##i;
             EACH_8(DEVIATE)
-            precise vec4 square_sums = TREE(q);
-            precise float total = count + chunk, delta = average - mean, part = chunk / total;
-            mean += delta * part;
-            squares += LANES(square_sums) + delta * delta * (count * part);
-            count = total;
+            precise vec4 square_sums = SUM_OF_8(q);
+            precise float squares = SUM_OF_4(square_sums);
+            all = merged(all, vec4(average, squares, chunk, 0.0));
         }
     }
-    to.v[share.partial * channels + share.channel] = vec4(mean, squares, count, 0.0);
+    to.v[share.partial * channels + share.channel] = all;
 }
 #endif

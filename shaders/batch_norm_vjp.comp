@@ -12,6 +12,7 @@
 #endif
 #include "common/abi.glsl"
 #include "common/index.glsl"
+#include "common/repeat.glsl"
 layout(local_size_x = 64) in;
 
 RECORD(batch_norm_vjp)
@@ -32,7 +33,6 @@ void main()
     const uint at = plane * image4 + first, left = image4 - first;
     const vec4 k = texelFetch(slab, int(by.texel + plane - quotient(plane, channels) * channels));
     const uint to = IN_WINDOW(dx.texel) + at;
-#define EACH_8(F) F(0) F(1) F(2) F(3) F(4) F(5) F(6) F(7)
 #define LOAD(i)                                                        \
     const vec4 g##i = texelFetch(slab, int(dy.texel + at + i));        \
     const vec4 x##i = texelFetch(slab, int(x.texel + at + i));

@@ -25,12 +25,6 @@ INT(images) INT(channels) INT(image) INT(partial_count) INT(sharing)
 END_RECORD
 
 #ifdef GROUP
-vec4 added(vec4 a, vec4 b)
-{
-    precise vec4 sum = a + b;
-    return sum;
-}
-
 void main()
 {
     const Channel c = channel_of_group(record.images, record.channels, record.image, record.partial_count);
@@ -48,12 +42,11 @@ void main()
         EACH_8(LOAD)
 #define TAKE(i) precise vec4 g##i = existing(dy##i, c, FOUR(i)), p##i = existing(g##i * (x##i - mean), c, FOUR(i));
         EACH_8(TAKE)
-        precise vec4 sums = TREE(g), product_sums = TREE(p);
-        sum += SUM_OF_FOUR(sums);
-        product_sum += SUM_OF_FOUR(product_sums);
+        precise vec4 sums = SUM_OF_8(g), product_sums = SUM_OF_8(p);
+        sum += SUM_OF_4(sums);
+        product_sum += SUM_OF_4(product_sums);
     }
-    ADD_LANES(vec4(sum, product_sum, 0.0, 0.0), added)
-    if (lane == 0u) Vec4s(to).v[c.partial * c.channels + c.channel] = of_lanes[0];
+    STORE_PARTIAL(vec4(sum, product_sum, 0.0, 0.0), added)
 }
 #else
 void main()
@@ -83,11 +76,11 @@ void main()
     precise vec4 p##i = g##i * (x##i - mean);          \
     next_four(w);
             EACH_8(LOAD)
-            sums += TREE(g);
-            product_sums += TREE(p);
+            sums += SUM_OF_8(g);
+            product_sums += SUM_OF_8(p);
         }
-        sum += LANES(sums);
-        product_sum += LANES(product_sums);
+        sum += SUM_OF_4(sums);
+        product_sum += SUM_OF_4(product_sums);
     }
     to.v[share.partial * channels + share.channel] = vec4(sum, product_sum, 0.0, 0.0);
 }

@@ -19,6 +19,7 @@
 #include "common/index.glsl"
 
 #ifdef GROUP
+#include "common/tree.glsl"
 layout(local_size_x = 256) in;
 shared vec4 of_lanes[256];
 #else
@@ -62,13 +63,7 @@ precise vec4 sum_of_lanes(vec4 mine, uint lane, uint lanes, uint teams)
     barrier(); // the previous sum has been read
     of_lanes[i] = mine;
     barrier();
-    for (uint apart = lanes / 2u; apart > 0u; apart /= 2u) {
-        if (lane < apart) {
-            precise vec4 both = of_lanes[i] + of_lanes[i + apart * teams];
-            of_lanes[i] = both;
-        }
-        barrier();
-    }
+    COMBINE_LANES(added, i, lane, lanes, teams)
     return of_lanes[i];
 }
 #endif

@@ -7,16 +7,13 @@
 //   block     8 chunks
 //   partial   p of P = min(ceil(n / 256), 1024) adds the chunks of blocks p, p + P, p + 2P, ... in order
 //   result    adds the partials in order
-//
-// The arithmetic is written as macros, not as loops: the loop unroller of spirv-opt drops NoContraction.
 #include "common/index.glsl"
+#include "common/repeat.glsl"
+#include "common/tree.glsl"
 
 layout(local_size_x = 64) in;
 
 const uint CHUNK = 32u, BLOCK = 256u;
-#define EACH_8(F) F(0) F(1) F(2) F(3) F(4) F(5) F(6) F(7)
-#define TREE(v) (((v##0 + v##1) + (v##2 + v##3)) + ((v##4 + v##5) + (v##6 + v##7)))
-#define LANES(v) ((v.x + v.y) + (v.z + v.w))
 
 // A position among the elements of a channel; with TEXELS all members count texels.
 struct Walk {

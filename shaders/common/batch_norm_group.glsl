@@ -11,23 +11,20 @@
 //
 // VEC4: x is 16-byte aligned, and image a multiple of 4.
 #include "common/index.glsl"
+#include "common/repeat.glsl"
+#include "common/tree.glsl"
 
 const uint SHARING = 64u, FOURS = 8u, BLOCK = SHARING * FOURS * 4u;
 layout(local_size_x = SHARING) in;
 shared vec4 of_lanes[SHARING];
 
 #define FOUR(i) (first + i * SHARING * 4u)
-#define EACH_8(F) F(0) F(1) F(2) F(3) F(4) F(5) F(6) F(7)
-#define TREE(v) (((v##0 + v##1) + (v##2 + v##3)) + ((v##4 + v##5) + (v##6 + v##7)))
-#define SUM_OF_FOUR(v) ((v.x + v.y) + (v.z + v.w))
-// Adds the results of the lanes: `merge` adds two.
-#define ADD_LANES(mine, merge)                                                                          \
+// Stores the combined results of the lanes.
+#define STORE_PARTIAL(mine, combine)                                                                    \
     of_lanes[lane] = mine;                                                                              \
     barrier();                                                                                          \
-    for (uint apart = SHARING / 2u; apart > 0u; apart /= 2u) {                                          \
-        if (lane < apart) of_lanes[lane] = merge(of_lanes[lane], of_lanes[lane + apart]);               \
-        barrier();                                                                                      \
-    }
+    COMBINE_LANES(combine, lane, lane, SHARING, 1u)                                                     \
+    if (lane == 0u) Vec4s(to).v[c.partial * c.channels + c.channel] = of_lanes[0];
 
 struct Channel {
     uint channel, partial;

@@ -7,14 +7,9 @@
 // chunk's sum depends on that chunk only (split-K): workgroups may divide K by whole chunks and write their sums to
 // [chunks][M][N]; a second launch that adds these in order, starting at +0, produces the same bits.
 //
-// Repeated arithmetic is written as macros, not as unrolled loops: spirv-opt's unroller drops NoContraction.
 // Needs common/index.glsl.
+#include "common/repeat.glsl"
 const uint CHUNK = 512u;
-
-#define EACH_2(F) F(0) F(1)
-#define EACH_4(F) EACH_2(F) F(2) F(3)
-#define EACH_8(F) EACH_4(F) F(4) F(5) F(6) F(7)
-#define EACH_16(F) EACH_8(F) F(8) F(9) F(10) F(11) F(12) F(13) F(14) F(15)
 
 // Sizes and strides, in elements, of a batch of products; the columns of C are contiguous.  The batch has `batches`
 // matrices, batches / inners times `inners`, with an outer and an inner stride.

@@ -27,6 +27,7 @@
 //
 // Repeated code is written as macros, not as loops: the loop unroller of spirv-opt drops NoContraction from its copies.
 #include "common/index.glsl"
+#include "common/repeat.glsl"
 
 #ifndef GROUP
 layout(local_size_x = 64) in;
@@ -41,7 +42,6 @@ layout(constant_id = 4) const uint WORDS = 0; // the elements of x are i32
 #ifndef EMPTY
 #define EMPTY IDENTITY
 #endif
-#define EACH_8(F) F(0) F(1) F(2) F(3) F(4) F(5) F(6) F(7)
 const uint BLOCK = 256u;
 
 #if defined(ROWS) || defined(COLUMNS)

@@ -10,6 +10,7 @@
 //
 //   lane_bits  log2 of L
 //   groups     ceil(outputs * C * L / 256)
+#include "common/tree.glsl"
 layout(local_size_x = 256) in;
 
 shared VALUE of_lanes[256];
@@ -72,12 +73,8 @@ void main()
     VALUE total = combine(combine(a0, a1), combine(a2, a3));
 #endif
 
-    const uint apart_by_one = adjacent ? teams : 1u;
     of_lanes[i] = VALUE(total);
     barrier();
-    for (uint apart = lanes / 2u; apart > 0u; apart /= 2u) {
-        if (lane < apart) of_lanes[i] = combine(of_lanes[i], of_lanes[i + apart * apart_by_one]);
-        barrier();
-    }
+    COMBINE_LANES(combine, i, lane, lanes, adjacent ? teams : 1u)
     if (exists && lane == 0u) store(result, part * outputs + o, n == 0u ? VALUE(EMPTY) : of_lanes[i]);
 }

@@ -24,6 +24,7 @@ layout(constant_id = 0) const uint KEPT = 0; // number of dimensions other than 
 // lavapipe ends the loops of a shader after 65,535 iterations.  Macros are used since the loop unroller of spirv-opt
 // drops NoContraction from its copies.
 #ifdef GROUP
+#include "common/tree.glsl"
 layout(local_size_x = 256) in;
 shared float of_lanes[256];
 uint lanes, lane; // of a row; set by place()
@@ -89,33 +90,26 @@ bool place(out uint n, out uint c[MAX_RANK])
 
 // Reduces the values of a row's lanes as a tree.
 #ifdef GROUP
-#define TREE_OF_LANES(value, combined)                                      \
-    const uint i = gl_LocalInvocationIndex;                                 \
-    of_lanes[i] = value;                                                    \
-    barrier();                                                              \
-    for (uint apart = lanes / 2u; apart > 0u; apart /= 2u) {                \
-        if (lane < apart) {                                                 \
-            precise const float a = of_lanes[i], b = of_lanes[i + apart];   \
-            precise const float c = combined;                               \
-            of_lanes[i] = c;                                                \
-        }                                                                   \
-        barrier();                                                          \
-    }                                                                       \
-    value = of_lanes[i - lane];                                             \
+#define TREE_OF_LANES(value, combine)           \
+    const uint i = gl_LocalInvocationIndex;     \
+    of_lanes[i] = value;                        \
+    barrier();                                  \
+    COMBINE_LANES(combine, i, lane, lanes, 1u)  \
+    value = of_lanes[i - lane];                 \
     barrier();
 #else
-#define TREE_OF_LANES(value, combined)
+#define TREE_OF_LANES(value, combine)
 #endif
 precise float sum_of_row(vec4 v)
 {
     precise float sum = (v.x + v.y) + (v.z + v.w);
-    TREE_OF_LANES(sum, a + b)
+    TREE_OF_LANES(sum, added)
     return sum;
 }
 float largest_of_row(vec4 v)
 {
     float largest = rp_max(rp_max(v.x, v.y), rp_max(v.z, v.w));
-    TREE_OF_LANES(largest, rp_max(a, b))
+    TREE_OF_LANES(largest, rp_max)
     return rp_is_zero(largest) ? 0.0 : largest; // whether it is +0 or -0 would depend on the order
 }
 

@@ -28,19 +28,17 @@ template <int operands, class F> GlslOperation floats(u32 number, const char* na
             {nullptr, nullptr, nullptr, nullptr, nullptr, applied<F, float, operands>(),
              applied<F, double, operands>()}};
 }
+template <int operands, class F, class... T> GlslOperation integers(u32 number, const char* name)
+{
+    return {number, name, operands, {nullptr, nullptr, applied<F, T, operands>()...}};
+}
 template <int operands, class F> GlslOperation unsigned_(u32 number, const char* name, F)
 {
-    return {number,
-            name,
-            operands,
-            {nullptr, nullptr, applied<F, u32, operands>(), applied<F, std::uint64_t, operands>()}};
+    return integers<operands, F, u32, std::uint64_t>(number, name);
 }
 template <int operands, class F> GlslOperation signed_(u32 number, const char* name, F)
 {
-    return {number,
-            name,
-            operands,
-            {nullptr, nullptr, applied<F, std::int32_t, operands>(), applied<F, std::int64_t, operands>()}};
+    return integers<operands, F, std::int32_t, std::int64_t>(number, name);
 }
 
 // GLSL defines min() and max() by these comparisons; with NaN SPIR-V lets a device choose.

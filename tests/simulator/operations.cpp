@@ -34,21 +34,17 @@ template <int operands, Result result = Result::same, class F> Operation truths(
 {
     return {op, name, operands, {applied<F, bool, operands, result>()}};
 }
+template <int operands, Result result, class F, class... T> Operation integers(Op op, const char* name)
+{
+    return {op, name, operands, {nullptr, applied<F, T, operands, result>()...}};
+}
 template <int operands, Result result = Result::same, class F> Operation unsigned_(Op op, const char* name, F)
 {
-    return {op,
-            name,
-            operands,
-            {nullptr, applied<F, u16, operands, result>(), applied<F, u32, operands, result>(),
-             applied<F, u64, operands, result>()}};
+    return integers<operands, result, F, u16, u32, u64>(op, name);
 }
 template <int operands, Result result = Result::same, class F> Operation signed_(Op op, const char* name, F)
 {
-    return {op,
-            name,
-            operands,
-            {nullptr, applied<F, i16, operands, result>(), applied<F, i32, operands, result>(),
-             applied<F, i64, operands, result>()}};
+    return integers<operands, result, F, i16, i32, i64>(op, name);
 }
 template <int operands, Result result = Result::same, class F> Operation floats(Op op, const char* name, F)
 {
