@@ -138,13 +138,18 @@ function(reprise_executable target from)
     endif()
 endfunction()
 
-# reprise_simulated_bench(<target> <folder>) adds a program that runs workloads of the bench on the simulated GPU.
-function(reprise_simulated_bench target from)
-    reprise_executable(${target} ${from})
+# reprise_benches() adds reprise_bench, and simulate_accesses, which runs its workloads on the simulated GPU.
+function(reprise_benches)
     reprise_sources(workloads bench EXCEPT "main")
-    target_sources(${target} PRIVATE ${workloads})
-    target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/src)
-    target_link_libraries(${target} PRIVATE reprise_simulator)
+    add_library(reprise_workloads OBJECT ${workloads})
+    target_link_libraries(reprise_workloads PRIVATE reprise_programs reprise_compiler)
+    reprise_executable(reprise_bench bench/main.cpp)
+    reprise_executable(simulate_accesses tools/accesses)
+    foreach(target IN ITEMS reprise_bench simulate_accesses)
+        target_link_libraries(${target} PRIVATE reprise_workloads)
+    endforeach()
+    target_include_directories(simulate_accesses PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/src)
+    target_link_libraries(simulate_accesses PRIVATE reprise_simulator)
 endfunction()
 
 # reprise_samples() adds the programs samples/<name>.cpp, samples/small/<name>.cpp and samples/<name>/*.cpp, all <name>.
