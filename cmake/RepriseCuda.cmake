@@ -75,7 +75,7 @@ function(_reprise_cuda_files)
         list(GET columns 2 definitions)
         cmake_path(GET shader STEM stem)
         file(STRINGS "${shader}" devices REGEX "^// devices: ")
-        if(",${definitions}," MATCHES ",-D(TEXELS?|SHUFFLE|TILES|GROUP),") # need Vulkan's texel views or subgroups, or barriers
+        if(",${definitions}," MATCHES ",-D(TEXELS?|SHUFFLE|TILES),") # need Vulkan's texel views or subgroups, or components by swizzles
             continue()
         endif()
         if(devices AND NOT devices MATCHES "^// devices: Vulkan(, CUDA in f64)?$")

@@ -1,4 +1,3 @@
-// devices: Vulkan
 // variants: attention_tile_32: -DBLOCKS=1 -DSPLIT ; attention_tile_64: -DBLOCKS=1
 // variants: attention_tile_128: -DBLOCKS=2 ; attention_tile_256: -DBLOCKS=4
 // variants: attention_tile_half_32: -DHALF -DBLOCKS=1 -DSPLIT ; attention_tile_half_64: -DHALF -DBLOCKS=1

@@ -1,4 +1,3 @@
-// devices: Vulkan
 // variants: attention_tile_vjp_key_32: -DBLOCKS=1 -DSPLIT -DOF_KEY -DOF_VALUE
 // variants: attention_tile_vjp_key_64: -DBLOCKS=1 -DOF_KEY -DOF_VALUE
 // variants: attention_tile_vjp_key_128: -DBLOCKS=2 -DOF_KEY ; attention_tile_vjp_value_128: -DBLOCKS=2 -DOF_VALUE
@@ -119,7 +118,7 @@ void main()
         for (uint first = CAUSAL != 0u ? place.first : 0u; first < queries; first += ROWS) {
             const uint query = first + other_row();
             multiply(k, place.first, q, first);
-            const vec4 scores[4] = vec4[4](sum[0][0], sum[1][0], sum[2][0], sum[3][0]);
+            const vec4 scores[4] = {sum[0][0], sum[1][0], sum[2][0], sum[3][0]};
 #ifdef OF_KEY
             multiply(v, place.first, dy, first);
             const vec4 share = load4(shares, first_of_head, query, queries);

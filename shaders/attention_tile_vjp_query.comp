@@ -1,4 +1,3 @@
-// devices: Vulkan
 // variants: attention_tile_vjp_query_32: -DBLOCKS=1 -DSPLIT ; attention_tile_vjp_query_64: -DBLOCKS=1
 // variants: attention_tile_vjp_query_128: -DBLOCKS=2 ; attention_tile_vjp_query_256: -DBLOCKS=4
 // variants: attention_tile_vjp_query_half_32: -DHALF -DBLOCKS=1 -DSPLIT ; attention_tile_vjp_query_half_64: -DHALF -DBLOCKS=1
@@ -101,7 +100,7 @@ void main()
     for (uint first = 0u; first < end; first += ROWS) {
         multiply(q, place.first, k, first);
         const uint key = first + other_row();
-        const vec4 scores[4] = vec4[4](sum[0][0], sum[1][0], sum[2][0], sum[3][0]);
+        const vec4 scores[4] = {sum[0][0], sum[1][0], sum[2][0], sum[3][0]};
         multiply(dy, place.first, v, first);
         const vec4 lse = load4(lses, first_of_head, first_row, queries); // not before: registers are few
         EACH_ROW(WEIGH_ROW)

@@ -4,12 +4,13 @@
 #include "common/host.cuh"
 
 using uint = unsigned int;
+using uint16_t = unsigned short;
 
 namespace rp {
 
 template <class T> struct Vec2 {
     T x, y;
-    RP_DEVICE Vec2() {}
+    Vec2() = default;
     RP_DEVICE Vec2(T s) : x(s), y(s) {}
     RP_DEVICE Vec2(T a, T b) : x(a), y(b) {}
     template <class U> RP_DEVICE explicit Vec2(const Vec2<U>& v) : x(T(v.x)), y(T(v.y)) {}
@@ -18,7 +19,7 @@ template <class T> struct Vec2 {
 };
 template <class T> struct Vec3 {
     T x, y, z;
-    RP_DEVICE Vec3() {}
+    Vec3() = default;
     RP_DEVICE Vec3(T s) : x(s), y(s), z(s) {}
     RP_DEVICE Vec3(T a, T b, T c) : x(a), y(b), z(c) {}
     template <class U> RP_DEVICE explicit Vec3(const Vec3<U>& v) : x(T(v.x)), y(T(v.y)), z(T(v.z)) {}
@@ -27,9 +28,10 @@ template <class T> struct Vec3 {
 };
 template <class T> struct alignas(sizeof(T) == 1 ? 4 : 16) Vec4 {
     T x, y, z, w;
-    RP_DEVICE Vec4() {}
+    Vec4() = default;
     RP_DEVICE Vec4(T s) : x(s), y(s), z(s), w(s) {}
     RP_DEVICE Vec4(T a, T b, T c, T d) : x(a), y(b), z(c), w(d) {}
+    RP_DEVICE Vec4(Vec2<T> a, Vec2<T> b) : x(a.x), y(a.y), z(b.x), w(b.y) {}
     template <class U> RP_DEVICE explicit Vec4(const Vec4<U>& v) : x(T(v.x)), y(T(v.y)), z(T(v.z)), w(T(v.w)) {}
     RP_DEVICE T& operator[](uint i) { return i < 2u ? (i == 0u ? x : y) : (i == 2u ? z : w); }
     RP_DEVICE T operator[](uint i) const { return i < 2u ? (i == 0u ? x : y) : (i == 2u ? z : w); }
@@ -159,6 +161,7 @@ struct Greatest {
         template <class T> RP_DEVICE bool operator()(T a, T b) const { return a op b; }                     \
     };
 RP_COMPARISON(<, Less)
+RP_COMPARISON(>, Greater)
 RP_COMPARISON(>=, AtLeast)
 RP_COMPARISON(==, Equal)
 RP_COMPARISON(!=, NotEqual)
@@ -169,6 +172,7 @@ RP_COMPARISON(!=, NotEqual)
     template <class T> RP_DEVICE V<T> max(V<T> a, V<T> b) { return each(Greatest(), a, b); }                \
     template <class T> RP_DEVICE V<T> max(V<T> a, typename Same<T>::type b) { return each(Greatest(), a, V<T>(b)); } \
     template <class T> RP_DEVICE V<bool> lessThan(V<T> a, V<T> b) { return each(Less(), a, b); }            \
+    template <class T> RP_DEVICE V<bool> greaterThan(V<T> a, V<T> b) { return each(Greater(), a, b); }      \
     template <class T> RP_DEVICE V<bool> greaterThanEqual(V<T> a, V<T> b) { return each(AtLeast(), a, b); } \
     template <class T> RP_DEVICE V<bool> equal(V<T> a, V<T> b) { return each(Equal(), a, b); }              \
     template <class T> RP_DEVICE V<bool> notEqual(V<T> a, V<T> b) { return each(NotEqual(), a, b); }
@@ -191,6 +195,10 @@ RP_DEVICE Vec4<uint> floatBitsToUint(Vec4<float> v)
 {
     return {floatBitsToUint(v.x), floatBitsToUint(v.y), floatBitsToUint(v.z), floatBitsToUint(v.w)};
 }
+RP_DEVICE Vec4<int> floatBitsToInt(Vec4<float> v)
+{
+    return {floatBitsToInt(v.x), floatBitsToInt(v.y), floatBitsToInt(v.z), floatBitsToInt(v.w)};
+}
 RP_DEVICE Vec4<float> uintBitsToFloat(Vec4<uint> v)
 {
     return {uintBitsToFloat(v.x), uintBitsToFloat(v.y), uintBitsToFloat(v.z), uintBitsToFloat(v.w)};
@@ -210,7 +218,15 @@ RP_DEVICE void umulExtended(uint a, uint b, uint& high, uint& low)
     high = uint(product >> 32);
     low = uint(product);
 }
+RP_DEVICE Vec2<float> unpackHalf2x16(uint v) { return {rp_host::of_half(v & 0xFFFFu), rp_host::of_half(v >> 16)}; }
+RP_DEVICE int findMSB(uint v) { return 31 - rp_host::leading_zeros(v); } // -1 of 0
 RP_DEVICE int bitfieldExtract(int v, int first, int count) { return (v << (32 - first - count)) >> (32 - count); }
+RP_DEVICE float fma(float a, float b, float c) { return rp_host::fma(a, b, c); }
+RP_DEVICE Vec4<float> fma(Vec4<float> a, Vec4<float> b, Vec4<float> c)
+{
+    return {fma(a.x, b.x, c.x), fma(a.y, b.y, c.y), fma(a.z, b.z, c.z), fma(a.w, b.w, c.w)};
+}
+RP_DEVICE void barrier() { rp_host::sync_block(); }
 RP_DEVICE float inversesqrt(float v) { return 1.0f / rp_host::square_root(v); }
 RP_DEVICE float sqrt(float v) { return rp_host::square_root(v); }
 RP_DEVICE double sqrt(double v) { return rp_host::square_root(v); }

@@ -74,7 +74,20 @@ struct Invocation {
 #define RP_KERNEL(name, threads, blocks)                                                                    \
     RP_LAUNCH_SHAPE(name, threads, blocks, false)                                                           \
     RP_KERNEL_DEFINITION(name, threads)
-// The threads of a block cooperate, with the functions of common/block.cuh; `threads` is a multiple of the warp size.
+// The threads of a block cooperate, with barrier() or the functions of common/block.cuh; `threads` is a multiple of the
+// warp size.
 #define RP_KERNEL_OF_BLOCK(name, threads, blocks)                                                            \
     RP_LAUNCH_SHAPE(name, threads, blocks, true)                                                            \
     RP_KERNEL_DEFINITION(name, threads)
+// A kernel that is translated from GLSL: its threads cooperate if it has shared memory.
+#define RP_KERNEL_OF_TEXT(name, threads, cooperates)                                                        \
+    RP_LAUNCH_SHAPE(name, threads, 1, cooperates)                                                           \
+    RP_KERNEL_DEFINITION(name, threads)
+// Declares a member of the struct that a shader is translated to: a reference to an array in the block's shared memory.
+#define RP_SHARED_MEMBER(type, name, count)                                                                 \
+    static RP_DEVICE auto name##_of_block() -> type (&)[count]                                               \
+    {                                                                                                       \
+        RP_SHARED(type, room, count);                                                                       \
+        return room;                                                                                        \
+    }                                                                                                       \
+    type (&name)[count] = name##_of_block();

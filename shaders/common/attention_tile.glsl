@@ -169,7 +169,10 @@ void store_row(uint half_index, LOADED4 v)
         barrier();                                                                                              \
         precise vec4 a = results[0][0][0] + tile_a[at], b = results[0][1][0] + tile_a[at + 1u];                 \
         precise vec4 c = results[0][2][0] + tile_a[at + 2u], d = results[0][3][0] + tile_a[at + 3u];            \
-        results[0] = vec4[4][1](vec4[1](a), vec4[1](b), vec4[1](c), vec4[1](d));                                \
+        results[0][0][0] = a;                                                                                   \
+        results[0][1][0] = b;                                                                                   \
+        results[0][2][0] = c;                                                                                   \
+        results[0][3][0] = d;                                                                                   \
         barrier();                                                                                              \
     }
 #else
@@ -182,7 +185,7 @@ void store_result(uvec2 to, uint at, uint column, uint n, vec4 v)
 #ifdef HALF
     const uvec4 bits = uvec4(narrowed(v.x), narrowed(v.y), narrowed(v.z), narrowed(v.w));
     if (STORE_VECTORS != 0u) {
-        if (column < n) Halves4(to).v[(at + column) / 4u] = bits.xz | bits.yw << 16;
+        if (column < n) Halves4(to).v[(at + column) / 4u] = uvec2(bits.x | bits.y << 16, bits.z | bits.w << 16);
         return;
     }
     [[unroll]] for (uint e = 0u; e < 4u; ++e)

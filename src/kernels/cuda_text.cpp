@@ -89,7 +89,7 @@ public:
     std::string header()
     {
         begin();
-        included_ = {"common/abi.glsl"};
+        has_abi_ = true;
         out_ += "#define RP_FN RP_DEVICE\nnamespace rp {\n";
         define("RP_FN");
         rewrite(kernel_.text);
@@ -104,10 +104,10 @@ public:
         out_ += "namespace rp::" + kernel_.name +
                 "_text {\nstruct Kernel : rp::Invocation {\nusing Invocation::Invocation;\n";
         rewrite(kernel_.text);
-        out_ += "\n};\n}\nRP_KERNEL(" + kernel_.name + ", rp::" + kernel_.name +
-                "_text::Kernel::rp_threads, 1)\n{\n"
-                "    rp::" +
-                kernel_.name + "_text::Kernel(rp_record, rp_constants).run();\n}\n";
+        out_ += "\n};\n}\n#ifndef RP_COOPERATES\n#define RP_COOPERATES false\n#endif\nRP_KERNEL_OF_TEXT(" +
+                kernel_.name + ", rp::" + kernel_.name +
+                "_text::Kernel::rp_threads, RP_COOPERATES)\n{\n    rp::" + kernel_.name +
+                "_text::Kernel(rp_record, rp_constants).run();\n}\n#undef RP_COOPERATES\n";
         end();
         return std::move(out_);
     }
@@ -178,18 +178,17 @@ private:
             const std::size_t from = line.find('"') + 1, to = line.find('"', from);
             if (from == 0 || to == std::string::npos) fail("(" + t.text + ")");
             const std::string file = line.substr(from, to - from);
-            // a header is included once, a *.inc file each time, as its expansion depends on macros
-            if (file.ends_with(".inc") || included_.insert(file).second) {
-                if (file == "common/abi.glsl") {
-                    for (const char* m :
-                         {"COMMON_ABI", "RP_FN", "MOST_FOURS", "REAL", "REAL4", "CELL", "RECORD", "INPUT",
-                          "OUTPUT", "UPDATE", "FLOAT", "INT", "MEMBER", "LIST", "CHAIN_OPERANDS",
-                          "END_RECORD", "gl_LocalInvocationID", "gl_LocalInvocationIndex"})
-                        define(m);
-                    out_ += "#include \"common/abi.cuh\"";
-                } else {
-                    rewrite(kernel_.include(file));
-                }
+            // Files have include guards, as both branches of a condition may include one.
+            if (file != "common/abi.glsl") {
+                rewrite(kernel_.include(file));
+            } else if (!has_abi_) {
+                for (const char* m :
+                     {"COMMON_ABI", "RP_FN", "MOST_FOURS", "REAL", "REAL4", "CELL", "RECORD", "INPUT",
+                      "OUTPUT", "UPDATE", "FLOAT", "INT", "MEMBER", "LIST", "CHAIN_OPERANDS", "END_RECORD",
+                      "gl_LocalInvocationID", "gl_LocalInvocationIndex"})
+                    define(m);
+                out_ += "#include \"common/abi.cuh\"";
+                has_abi_ = true;
             }
             return;
         }
@@ -225,8 +224,8 @@ private:
         if ((is("out") || is("inout")) && now(1).type == Type::word && now(2).type == Type::word) {
             return reference();
         }
-        if (is("[") && is("[", 1) && is("unroll", 2)) {
-            out_ += now().space;
+        if (is("[") && is("[", 1) && (is("unroll", 2) || is("dont_unroll", 2))) {
+            out_ += now().space + (is("unroll", 2) ? "RP_UNROLL" : "RP_DONT_UNROLL");
             at_ += 5;
             return;
         }
@@ -270,6 +269,7 @@ private:
         if (is(";") || is("CHAIN_OPERANDS") || is("END_RECORD")) return token();
         if (is("layout")) return layout();
         if (is("const")) return constants();
+        if (is("shared")) return shared();
         if (is("struct")) {
             while (!is("{")) token();
             through("{", "}");
@@ -328,6 +328,22 @@ private:
         token();
     }
 
+    // shared T a[N], b[M];  Each becomes a member that refers to an array of the block.
+    void shared()
+    {
+        out_ += take().space + "\n#undef RP_COOPERATES\n#define RP_COOPERATES true\n";
+        const std::string type = take().text;
+        do {
+            const std::string name = take().text;
+            expect("[");
+            out_ += "RP_SHARED_MEMBER(" + type + ", " + name + ", (";
+            while (!is("]")) token();
+            out_ += "))";
+            expect("]");
+        } while (is(",") && !take().text.empty());
+        expect(";");
+    }
+
     void layout()
     {
         out_ += take().space;
@@ -356,7 +372,7 @@ private:
             token();
         } else {
             while (!is("buffer")) {
-                if (!is("readonly") && !is("writeonly")) fail("layout of (" + now().text + ")");
+                if (!is("readonly") && !is("writeonly") && !is("restrict")) fail("layout of (" + now().text + ")");
                 take();
             }
             take();
@@ -373,7 +389,8 @@ private:
     std::size_t at_ = 0;
     std::string out_;
     std::vector<std::string> macros_;
-    std::set<std::string> special_, included_;
+    std::set<std::string> special_;
+    bool has_abi_ = false;
 };
 
 } // namespace

@@ -171,10 +171,7 @@ public:
     }
     bool texels() const override { return caps_.prefer_texels; }
     bool launches_are_cheap() const override { return !caps_.gpu_kernels(); }
-    std::uint32_t group_memory() const override
-    {
-        return caps_.gpu_kernels() && !caps_.is_cuda() ? caps_.shared_bytes : 0;
-    }
+    std::uint32_t group_memory() const override { return caps_.gpu_kernels() ? caps_.shared_bytes : 0; }
     bool half_access() const override { return caps_.half_access; }
     std::uint32_t widening(DType t) const override
     {

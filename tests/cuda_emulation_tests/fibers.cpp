@@ -51,7 +51,9 @@ TEST_P(Fibers, ExchangeWithinTheirWarp)
         const unsigned t = threadIdx.x;
         turned[t] = rp::shuffle(t, (t + 1) % 32);
         voted[t] = rp::ballot(t % 3 == 0);
-        sums[t] = rp::over_lanes<32>(1.0 + t, [](double a, double b) { return a + b; });
+        double sum = 1.0 + t;
+        for (unsigned apart = 16; apart > 0; apart /= 2) sum += rp::shuffle_xor(sum, apart);
+        sums[t] = sum;
     }));
     for (unsigned t = 0; t < 64; ++t) {
         EXPECT_EQ(turned[t], t / 32 * 32 + (t + 1) % 32);
@@ -61,17 +63,21 @@ TEST_P(Fibers, ExchangeWithinTheirWarp)
     }
 }
 
-TEST_P(Fibers, ReduceOverTheirBlock)
+TEST_P(Fibers, ReduceInSharedMemory)
 {
-    std::vector<float> sums(128), largest(128);
+    std::vector<float> sums(128);
     ASSERT_TRUE(run_block(128, GetParam(), [&] {
-        RP_SHARED(float, room, 4);
-        const auto v = static_cast<float>(threadIdx.x);
-        sums[threadIdx.x] = rp::over_block<4>(v, room, [](float a, float b) { return a + b; });
-        largest[threadIdx.x] = rp::over_block<4>(v, room, [](float a, float b) { return a < b ? b : a; });
+        RP_SHARED(float, room, 128);
+        const unsigned t = threadIdx.x;
+        room[t] = static_cast<float>(t);
+        rp::sync_block();
+        for (unsigned apart = 64; apart > 0; apart /= 2) {
+            if (t < apart) room[t] += room[t + apart];
+            rp::sync_block();
+        }
+        sums[t] = room[0];
     }));
     EXPECT_THAT(sums, Each(127 * 64.0F));
-    EXPECT_THAT(largest, Each(127.0F));
 }
 
 TEST_P(Fibers, SayThatTheyCannotGoOn)

@@ -6,6 +6,8 @@
 #include <cstring>
 
 #define RP_DEVICE inline
+#define RP_UNROLL
+#define RP_DONT_UNROLL
 
 struct Dim3 {
     unsigned x = 1, y = 1, z = 1;
@@ -53,6 +55,14 @@ inline float square_root(float v) { return std::sqrt(v); }
 inline double square_root(double v) { return std::sqrt(v); }
 // Rounded twice: x86-64 has no instruction for it, and std::fma() is a call for each element of a product.
 inline float fma(float a, float b, float c) { return a * b + c; }
+inline float of_half(unsigned bits)
+{
+    const float sign = bits & 0x8000u ? -1.0f : 1.0f, mantissa = static_cast<float>(bits & 0x3FFu);
+    const int exponent = static_cast<int>(bits >> 10 & 31);
+    if (exponent == 31) return mantissa != 0 ? NAN : sign * INFINITY;
+    return sign * (exponent == 0 ? std::ldexp(mantissa, -24) : std::ldexp(mantissa + 1024, exponent - 25));
+}
+inline int leading_zeros(unsigned v) { return v == 0 ? 32 : __builtin_clz(v); }
 inline void* global(unsigned long long address) { return reinterpret_cast<void*>(address); }
 inline void sync_block() { cuda_emulation::sync_block(); }
 template <class T> T shuffle(T v, unsigned lane)
