@@ -104,7 +104,7 @@ endfunction()
 # Compiles a kernel of the table for f64, if all functions that the row calls have f64 versions.  Constants are
 # rewritten as doubles.  Appends to `spirv` in the caller.
 function(_reprise_compile_row_f64 name shader text folder)
-    set(defined "rp_and( rp_or( rp_not( rp_sqrt(") # for bools; and the square root, which readers define
+    set(defined "rp_and( rp_or( rp_not( rp_div( rp_sqrt(") # for bools; and quotient and root, which readers define
     foreach(part IN ITEMS f64 shared)
         set(vocabulary "${REPRISE_SHADER_ROOT}/src/ops/vocabulary_${part}.inc")
         set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${vocabulary}")

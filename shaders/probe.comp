@@ -5,6 +5,7 @@
 //   scaled     tiny * one, for subnormal numbers
 //   residual   fma(factor, factor, -(factor * factor)), which is 0 if fma rounds the product
 //   unpacked   the f32 that equals an f16: the half i % 2 of word i
+//   quotients, roots   x / factor and sqrt(factor), which other devices round correctly
 //   operands   32 floats or words each
 // devices: Vulkan
 #version 460
@@ -13,6 +14,7 @@
 
 RECORD(probe)
 INPUT(x) INPUT(tiny) INPUT(factors) INPUT(halves) OUTPUT(rounded) OUTPUT(scaled) OUTPUT(residual) OUTPUT(unpacked)
+OUTPUT(quotients) OUTPUT(roots)
 FLOAT(one)
 END_RECORD
 
@@ -31,6 +33,9 @@ void main()
     const float factor = Floats(record.factors.address).v[i];
     precise float square = factor * factor;
     precise float rest = fma(factor, factor, -square);
+    precise float quotient = Floats(record.x.address).v[i] / factor, root = sqrt(factor);
+    Floats(record.quotients.address).v[i] = quotient;
+    Floats(record.roots.address).v[i] = root;
     Floats(record.rounded.address).v[i] = nearest(Floats(record.x.address).v[i]);
     Floats(record.scaled.address).v[i] = product;
     Floats(record.residual.address).v[i] = rest;

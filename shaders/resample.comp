@@ -283,7 +283,7 @@ int count_of(Line Z, Line Y, Line X, int z, int y, int x, Divisors d)
 REAL average(REAL sum, int count, Divisors d)
 {
     const REAL by = d.given != 0.0 ? d.given : REAL(count);
-    precise REAL result = sum / by;
+    precise REAL result = rp_div(sum, by);
     return result;
 }
 

@@ -68,6 +68,7 @@ double rp_exp(double x) { return std::exp(x); }
 double rp_expm1(double x) { return std::expm1(x); }
 double rp_log(double x) { return std::log(x); }
 double rp_log1p(double x) { return std::log1p(x); }
+double rp_div(double a, double b) { return a / b; }
 double rp_sqrt(double x) { return std::sqrt(x); }
 double rp_rsqrt(double x) { return 1 / std::sqrt(x); }
 double rp_sin(double x) { return std::sin(x); }

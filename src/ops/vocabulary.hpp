@@ -11,6 +11,7 @@ using uint = std::uint32_t;
 inline uint rp_bits(float x) { return std::bit_cast<uint>(x); }
 inline float rp_value(uint u) { return std::bit_cast<float>(u); }
 inline uint rp_umulhi(uint a, uint b) { return static_cast<uint>(std::uint64_t{a} * b >> 32); }
+inline float rp_div(float a, float b) { return a / b; }
 inline float rp_sqrt(float x) { return std::sqrt(x); }
 #define RPF float
 #define RP_FN inline
@@ -29,6 +30,7 @@ inline double rp_double(uint high, uint low)
 {
     return std::bit_cast<double>(std::uint64_t{high} << 32 | low);
 }
+inline double rp_div(double a, double b) { return a / b; }
 inline double rp_sqrt(double x) { return std::sqrt(x); }
 #define RPD double
 #define RP_FN inline

@@ -249,10 +249,16 @@ VkPipeline PipelineCache::make_pipeline(const Entry& e, const Kernel& kernel)
     for (std::uint32_t i = 0; i < kernel.constants.size(); ++i) {
         map.push_back({i, i * 4, 4});
     }
+    std::vector<std::uint32_t> constants = kernel.constants;
+    if (refines_division_) { // drivers ignore it for shaders without this constant
+        constexpr std::uint32_t refines_division = 100;
+        map.push_back({refines_division, static_cast<std::uint32_t>(constants.size()) * 4, 4});
+        constants.push_back(VK_TRUE);
+    }
     const VkSpecializationInfo specialization{.mapEntryCount = static_cast<std::uint32_t>(map.size()),
                                               .pMapEntries = map.data(),
-                                              .dataSize = kernel.constants.size() * 4,
-                                              .pData = kernel.constants.data()};
+                                              .dataSize = constants.size() * 4,
+                                              .pData = constants.data()};
     constexpr VkPipelineShaderStageCreateFlags full_subgroups =
         VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT;
     const CooperativeMatrices& matrices = device_.physical().matrices; // none of an application's VkDevice

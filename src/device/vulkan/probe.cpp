@@ -19,7 +19,7 @@ struct Inputs {
     std::array<std::uint32_t, 32> halves{}; // two f16 in each
 };
 struct Outputs {
-    Numbers rounded{}, scaled{}, residual{}, unpacked{};
+    Numbers rounded{}, scaled{}, residual{}, unpacked{}, quotients{}, roots{};
 };
 
 Outputs outputs_of(Device& device, const Inputs& in)
@@ -29,12 +29,13 @@ Outputs outputs_of(Device& device, const Inputs& in)
     const auto part = [&](std::size_t i) {
         return Operand{memory->address + i * sizeof(Numbers), sizeof(Numbers)};
     };
-    const std::array operands{part(0), part(1), part(2), part(3), part(4), part(5), part(6), part(7)};
+    std::array<Operand, 10> operands; // 4 inputs, 6 outputs
+    for (std::size_t i = 0; i < operands.size(); ++i) operands[i] = part(i);
     device.upload(memory->address, std::as_bytes(std::span(&in, 1)));
     LaunchDeclaration launch;
     launch.kernel.name = "probe";
     launch.operands.assign(4, Access::read);
-    launch.operands.insert(launch.operands.end(), 4, Access::write);
+    launch.operands.insert(launch.operands.end(), 6, Access::write);
     launch.floats = 1;
     const auto recording = device.record({&launch, 1}, {.one_shot = true});
     const double one = 1;
@@ -75,6 +76,12 @@ ProbeResults probe(Device& device, const PhysicalDevice& physical)
     results.flushes_subnormals = !same_bits(out.scaled, in.tiny);
     results.fuses_fma =
         std::none_of(out.residual.begin(), out.residual.end(), [](float r) { return r == 0; });
+    Numbers quotients, roots;
+    for (std::size_t i = 0; i < in.x.size(); ++i) {
+        quotients[i] = in.x[i] / in.factors[i];
+        roots[i] = std::sqrt(in.factors[i]);
+    }
+    results.rounds_division = same_bits(out.quotients, quotients) && same_bits(out.roots, roots);
     // A driver that imitates a chip computes nothing: then what it promises counts.
     results.unpacks_subnormals = same_bits(out.rounded, Numbers{})
                                      ? physical.v12.shaderDenormPreserveFloat16 == VK_TRUE

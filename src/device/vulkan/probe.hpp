@@ -14,6 +14,7 @@ struct PhysicalDevice;
 struct ProbeResults {
     bool flushes_subnormals = false;
     bool fuses_fma = false;            // GLSL's fma() rounds once
+    bool rounds_division = false;      // quotients and square roots are rounded correctly
     bool unpacks_subnormals = false;   // GLSL's unpackHalf2x16() keeps subnormal numbers
     std::vector<std::string> warnings; // a sentence for each fault, for Capabilities
 };

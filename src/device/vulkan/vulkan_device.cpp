@@ -106,6 +106,7 @@ void VulkanDevice::measured(const ProbeResults& results)
     capabilities_.flushes_subnormals = results.flushes_subnormals;
     capabilities_.fuses_fma = results.fuses_fma;
     capabilities_.unpacks_subnormals = results.unpacks_subnormals;
+    context_.pipelines.refine_divisions(results.fuses_fma && !results.rounds_division);
     capabilities_.warnings.insert(capabilities_.warnings.end(), results.warnings.begin(),
                                   results.warnings.end());
 }
