@@ -41,7 +41,7 @@ public:
 
 private:
     void advance(Ticket) noexcept;
-    VkResult await(Ticket) const noexcept; // wait() without the checker
+    VkResult await(Ticket) noexcept; // wait() without the checker
 
     LogicalDevice& device_;
     std::function<void()> lock_external_, unlock_external_;
