@@ -2,6 +2,8 @@
 #include "device/cuda_compiler.hpp"
 #include <cuda.h>
 #include <nvrtc.h>
+#include <regex>
+
 #include <reprise/error.hpp>
 
 namespace reprise::device::cuda {
@@ -108,8 +110,10 @@ std::vector<std::uint32_t> compile(const std::string& name, const std::string& t
     Program program(name, text, headers);
     const std::string architecture = "--gpu-architecture=sm_" + std::to_string(compute_capability);
     if (!program.compile({architecture.c_str(), "--std=c++20", "--fmad=false"})) {
-        reprise::detail::fail(ErrorKind::argument, name.c_str(),
-                              "The kernel does not compile: ", program.log());
+        reprise::detail::fail(
+            ErrorKind::argument, name.c_str(), "The kernel does not compile: ",
+            // as GLSL's compilers write positions: name:line
+            std::regex_replace(program.log(), std::regex("(^|\\n)([^\\s()]+)\\(([0-9]+)\\):"), "$1$2:$3:"));
     }
     return program.code();
 }
