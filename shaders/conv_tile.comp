@@ -1,4 +1,4 @@
-// devices: Vulkan
+// devices: Vulkan, CUDA in f32
 // variants: conv_tile_y: ; conv_tile_y_32: -DROWS=32u ; conv_tile_y_16: -DROWS=16u
 // variants: conv_tile_x: -DOF_INPUT ; conv_tile_x_32: -DOF_INPUT -DROWS=32u ; conv_tile_x_16: -DOF_INPUT -DROWS=16u
 // variants: conv_tile_weight: -DOF_WEIGHT ; conv_tile_weight_32: -DOF_WEIGHT -DROWS=32u
@@ -118,7 +118,7 @@ struct Linear {
 };
 int element(Linear map, ivec4 d)
 {
-    const ivec3 at = d.yzw * map.scale + map.first;
+    const ivec3 at = ivec3(d.y, d.z, d.w) * map.scale + map.first;
     return int(uint(d.x) * map.front + uint((at[0] * map.size[1] + at[1]) * map.size[2] + at[2]));
 }
 
@@ -133,7 +133,7 @@ Place place_of_tap(Window w, ivec4 d)
 }
 Place place_of_position(Window w, ivec4 d)
 {
-    const ivec3 first = d.yzw * w.position.scale + w.position.first + w.tap.first;
+    const ivec3 first = ivec3(d.y, d.z, d.w) * w.position.scale + w.position.first + w.tap.first;
     uint bits = 0u, bit = 1u;
     for (int i = 0; i < 3; ++i)
         for (int tap = 0; tap < w.taps[i]; ++tap) {

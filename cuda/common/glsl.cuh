@@ -37,6 +37,23 @@ template <class T> struct alignas(sizeof(T) == 1 ? 4 : 16) Vec4 {
     RP_DEVICE T operator[](uint i) const { return i < 2u ? (i == 0u ? x : y) : (i == 2u ? z : w); }
 };
 
+// An element of an array in shared memory: components are indexed in memory, where those of a Vec4 are chosen in registers.
+template <class T> struct SharedElement {
+    using type = T;
+};
+template <class T> struct SharedElement<Vec4<T>> {
+    struct type : Vec4<T> {
+        type() = default;
+        RP_DEVICE type& operator=(Vec4<T> v)
+        {
+            static_cast<Vec4<T>&>(*this) = v;
+            return *this;
+        }
+        RP_DEVICE T& operator[](uint i) { return reinterpret_cast<T*>(this)[i]; }
+        RP_DEVICE T operator[](uint i) const { return reinterpret_cast<const T*>(this)[i]; }
+    };
+};
+
 // Applies an operation to each component; a scalar is applied to every component.
 template <class F, class T> RP_DEVICE auto each(F f, Vec2<T> a, Vec2<T> b) -> Vec2<decltype(f(a.x, b.x))>
 {

@@ -84,10 +84,11 @@ struct Invocation {
     RP_LAUNCH_SHAPE(name, threads, 1, cooperates)                                                           \
     RP_KERNEL_DEFINITION(name, threads)
 // Declares a member of the struct that a shader is translated to: a reference to an array in the block's shared memory.
-#define RP_SHARED_MEMBER(type, name, count)                                                                 \
-    static RP_DEVICE auto name##_of_block() -> type (&)[count]                                               \
+#define RP_SHARED_MEMBER(T, name, count)                                                                    \
+    using name##_element = typename rp::SharedElement<T>::type;                                             \
+    static RP_DEVICE auto name##_of_block() -> name##_element (&)[count]                                    \
     {                                                                                                       \
-        RP_SHARED(type, room, count);                                                                       \
+        RP_SHARED(name##_element, room, count);                                                             \
         return room;                                                                                        \
     }                                                                                                       \
-    type (&name)[count] = name##_of_block();
+    name##_element (&name)[count] = name##_of_block();

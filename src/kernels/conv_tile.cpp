@@ -1,4 +1,4 @@
-// Implicit-GEMM convolution on GPUs with Vulkan: the matrix of windows is never stored (shaders/conv_tile.comp).
+// Implicit-GEMM convolution on GPUs: the matrix of windows is never stored (shaders/conv_tile.comp).
 #include <algorithm>
 #include <string>
 
@@ -19,7 +19,7 @@ using Wanted = ConvProblem::Wanted;
 constexpr std::uint32_t shared_bytes = 29184; // of the variant with 32 rows, which takes most
 constexpr std::int64_t max_taps = 31;         // depth + height + width of a kernel: bits in conv_tile.comp
 // For gradients of weights: the number of tiles that occupies a GPU, the fewest positions and the largest number of parts.
-constexpr std::int64_t wanted_tiles = 256, min_positions = 256, max_parts = 64;
+constexpr std::int64_t wanted_tiles = 256, min_positions = 256, max_parts = 256;
 
 // The sizes of a problem.
 struct Sizes {
@@ -168,9 +168,8 @@ Dim conv_tile_serves(const ConvProblem& p)
 
 std::string refuse_conv_tile(const device::Capabilities& c, const ConvProblem& p)
 {
-    if (c.is_cuda()) return "it is Vulkan's";
     if (!c.gpu_kernels()) return "barriers and shared memory are slow on CPUs";
-    if (const DType t = operand_dtype(p); t == f64 || (t != f32 && !reads_halves(c)))
+    if (const DType t = operand_dtype(p); t == f64 || (t != f32 && (c.is_cuda() || !reads_halves(c))))
         return "it computes in f32";
     return c.shared_bytes < shared_bytes ? "it needs 28.5 KiB of shared memory" : "";
 }

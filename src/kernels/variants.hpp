@@ -45,6 +45,7 @@ void conv_depthwise(ops::Lowering&, const device::Capabilities&, const ops::Conv
 std::string refuse_pointwise(const device::Capabilities&, const ops::ConvProblem&);
 void conv_pointwise(ops::Lowering&, const device::Capabilities&, const ops::ConvProblem&);
 std::string refuse_implicit(const device::Capabilities&, const ops::ConvProblem&);
+Dim implicit_serves(const ops::ConvProblem&);
 void conv_implicit(ops::Lowering&, const device::Capabilities&, const ops::ConvProblem&);
 std::string refuse_conv_tile(const device::Capabilities&, const ops::ConvProblem&);
 Dim conv_tile_serves(const ops::ConvProblem&);
