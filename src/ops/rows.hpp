@@ -21,7 +21,7 @@ template <class LaunchOf>
 void launch_rows(Lowering& l, const Dim& columns, const Dim& rows, bool aligned, const LaunchOf& launch_of)
 {
     if (l.groups_share_rows()) {
-        const Dim is_medium = is_at_least(columns, 64), is_long = is_at_least(columns, 1024);
+        const Dim is_medium = is_at_least(columns, 64), is_long = is_at_least(columns, 1025);
         const Dim lanes = 4 + 28 * is_medium + 224 * is_long;
         LaunchSpec spec =
             launch_of({aligned ? 4 : 1, 2 + 3 * is_medium + 3 * is_long, ceil_div(rows * lanes, 256)});
