@@ -23,7 +23,7 @@ struct Timing {
 
 Timing measure(const bench::Workload& w, const reprise::Device& device, bool quick)
 {
-    const double budget = quick ? 0.3 : 1.5;
+    const double budget = quick ? 0.3 : 1.5, warm = quick ? 0.1 : 0.3;
     const std::size_t min_runs = quick ? 5 : 9, max_runs = 400;
     Timing t;
     Clock::time_point start = Clock::now();
@@ -31,8 +31,11 @@ Timing measure(const bench::Workload& w, const reprise::Device& device, bool qui
     run();
     device.synchronize();
     t.first = seconds(start);
-    run();
-    device.synchronize();
+    start = Clock::now();
+    do { // a GPU lowers its clock while the host compiles, and needs a while to raise it
+        run();
+        device.synchronize();
+    } while (seconds(start) < warm);
     std::vector<double> times;
     start = Clock::now();
     while (times.size() < min_runs || (seconds(start) < budget && times.size() < max_runs)) {

@@ -175,6 +175,8 @@ Held held_now()
 TEST(Growth, TenThousandCallsAtRandomSizesHoldWhatOneThousandHold)
 {
     constexpr int calls = 10000, check_every = 100;
+    constexpr std::uint64_t in_flight =
+        16; // command buffers: how many calls of a GPU overlap depends on its speed
     Twins twins(Net::mlp);
     test::Numbers random(1);
     const auto call = [&](int i) {
@@ -201,7 +203,7 @@ TEST(Growth, TenThousandCallsAtRandomSizesHoldWhatOneThousandHold)
         const Held now = held_now();
         if (i == 1000) first = now;
         EXPECT_EQ(now.live, first.live) << "call " << i;
-        EXPECT_LE(now.objects, first.objects) << "call " << i;
+        EXPECT_LE(now.objects, first.objects + in_flight) << "call " << i;
         EXPECT_LE(now.descriptors, first.descriptors) << "call " << i;
 #ifndef __SANITIZE_ADDRESS__ // it keeps what is freed for a while
         EXPECT_LT(now.resident, first.resident + (4 << 20)) << "call " << i;
