@@ -186,7 +186,8 @@ Listed inspect(const Driver& d, int ordinal)
     c.subgroup_size = static_cast<std::uint32_t>(attribute(d, device, CU_DEVICE_ATTRIBUTE_WARP_SIZE));
     c.subgroup_shuffle = c.float16 = c.float64 = c.int64 = c.half_products = c.timestamps = true;
     c.half_access = c.unpacks_subnormals = true;
-    c.shared_bytes = static_cast<std::uint32_t>(attribute(d, device, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK));
+    c.shared_bytes =
+        static_cast<std::uint32_t>(attribute(d, device, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK));
     c.shader_class = "cuda";
     c.fuses_fma = true;
     c.compute_capability = static_cast<std::uint32_t>(10 * major + minor);
