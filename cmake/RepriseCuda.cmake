@@ -78,6 +78,10 @@ function(_reprise_cuda_files)
         if(",${definitions}," MATCHES ",-D(TEXELS?|SHUFFLE|TILES),") # need Vulkan's texel views or subgroups, or components by swizzles
             continue()
         endif()
+        file(STRINGS "${shader}" absent REGEX "^// not on CUDA: ") # GPUs have others, which need shared memory
+        if("${absent} " MATCHES "[ ,]${name}[ ,]")
+            continue()
+        endif()
         if(devices AND NOT devices MATCHES "^// devices: Vulkan(, CUDA in (f32|f64))?$")
             message(FATAL_ERROR "${shader}: devices are Vulkan, perhaps \"Vulkan, CUDA in f32\" or f64, not \"${devices}\"")
         endif()

@@ -5,6 +5,7 @@
 //   lse [B, H, T] is contiguous, and so are the columns of y; strides of k and v count texels
 //   groups     all_heads * ceil(queries / 64)
 // variants: attention: ; attention_texel: -DTEXELS
+// not on CUDA: attention
 #ifdef TEXELS
 #define SLAB
 #endif

@@ -8,6 +8,7 @@
 //   constants  1: CAUSAL;  2: MASK
 // variants: attention_softmax: ; attention_softmax_texel: -DTEXELS
 // variants: attention_softmax_group_vec4: -DGROUP -DVEC4
+// not on CUDA: attention_softmax
 #ifdef TEXELS
 #define SLAB
 #endif

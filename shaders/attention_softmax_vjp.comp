@@ -7,6 +7,7 @@
 //   constants  1: CAUSAL
 // variants: attention_softmax_vjp: ; attention_softmax_vjp_texel: -DTEXELS
 // variants: attention_softmax_vjp_group_vec4: -DGROUP -DVEC4
+// not on CUDA: attention_softmax_vjp
 #ifdef TEXELS
 #define SLAB
 #endif

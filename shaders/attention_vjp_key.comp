@@ -5,6 +5,7 @@
 //   lse and share [B, H, T] are contiguous, and so are the columns of dk and dv; strides of q and dy count texels
 //   groups     all_heads * ceil(keys / 64)
 // variants: attention_vjp_key: ; attention_vjp_key_texel: -DTEXELS
+// not on CUDA: attention_vjp_key
 #ifdef TEXELS
 #define SLAB
 #endif

@@ -5,6 +5,7 @@
 //   lse and share [B, H, T] are contiguous, and so are the columns of y and dq; strides of k and v count texels
 //   groups     all_heads * ceil(queries / 64)
 // variants: attention_vjp_query: ; attention_vjp_query_texel: -DTEXELS
+// not on CUDA: attention_vjp_query
 #ifdef TEXELS
 #define SLAB
 #endif

@@ -7,6 +7,7 @@
 //   constants  1, 2: whether there are a weight and a bias; 3: CENTERED
 // variants: layer_norm: ; layer_norm_texel: -DTEXELS
 // variants: layer_norm_group: -DGROUP ; layer_norm_group_vec4: -DGROUP -DVEC4
+// not on CUDA: layer_norm
 #ifdef TEXELS
 #define SLAB
 #endif

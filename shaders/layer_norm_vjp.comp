@@ -7,6 +7,7 @@
 //   constants  1: whether there is a weight; 2: CENTERED
 // variants: layer_norm_vjp: ; layer_norm_vjp_texel: -DTEXELS
 // variants: layer_norm_vjp_group: -DGROUP ; layer_norm_vjp_group_vec4: -DGROUP -DVEC4
+// not on CUDA: layer_norm_vjp
 #ifdef TEXELS
 #define SLAB
 #endif

@@ -11,6 +11,7 @@
 //   VEC4       the same, by address
 // variants: layer_norm_weight_vjp: ; layer_norm_weight_vjp_texel: -DTEXELS
 // variants: layer_norm_weight_vjp_group: -DGROUP ; layer_norm_weight_vjp_group_vec4: -DGROUP -DVEC4
+// not on CUDA: layer_norm_weight_vjp
 #ifdef TEXELS
 #define SLAB
 #endif

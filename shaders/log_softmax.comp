@@ -6,6 +6,7 @@
 // variants: log_softmax_group: -DGROUP ; log_softmax_group_vec4: -DGROUP -DVEC4
 // variants: softmax: -DSOFTMAX ; softmax_texel: -DSOFTMAX -DTEXELS
 // variants: softmax_group: -DSOFTMAX -DGROUP ; softmax_group_vec4: -DSOFTMAX -DGROUP -DVEC4
+// not on CUDA: log_softmax, softmax
 #ifdef TEXELS
 #define SLAB
 #endif

@@ -6,6 +6,7 @@
 // variants: log_softmax_vjp_group: -DGROUP ; log_softmax_vjp_group_vec4: -DGROUP -DVEC4
 // variants: softmax_vjp: -DSOFTMAX ; softmax_vjp_texel: -DSOFTMAX -DTEXELS
 // variants: softmax_vjp_group: -DSOFTMAX -DGROUP ; softmax_vjp_group_vec4: -DSOFTMAX -DGROUP -DVEC4
+// not on CUDA: log_softmax_vjp, softmax_vjp
 #ifdef TEXELS
 #define SLAB
 #endif

@@ -6,6 +6,7 @@
 // variants: prod_f64: -DDOUBLE ; prod_partials_f64: -DDOUBLE -DPARTIALS
 // variants: prod_i64: -DLONG ; prod_partials_i64: -DLONG -DPARTIALS
 // variants: prod_group: -DGROUP ; prod_rows_group: -DGROUP -DROWS ; prod_columns_group: -DGROUP -DCOLUMNS
+// not on CUDA: prod, prod_rows, prod_columns, prod_partials
 #ifndef CHAIN
 #define OPERANDS 2
 #define FLOATS 0

@@ -224,6 +224,34 @@ TEST(HalfProducts, OfConvolutions)
             }
 }
 
+// Attention of halves and its gradients are those of their numbers in f32, but for roundings: each number of features has kernels.
+TEST(HalfProducts, OfAttention)
+{
+    for (const DType t : {f16, bf16})
+        for (const std::int64_t features : {24, 64, 96, 200}) {
+            const auto results = [&](DType computed) {
+                std::vector<Tensor> in;
+                for (std::uint32_t i = 0; i < 3; ++i)
+                    in.push_back(
+                        cast(numbers({1, 2, 20, features}, t, i), computed).detach().requires_grad_());
+                const Tensor y = scaled_dot_product_attention(in[0], in[1], in[2], {.is_causal = true});
+                const Tensor slope = cast(numbers({1, 2, 20, features}, t, 3), computed);
+                sum(y * slope).backward();
+                return std::vector<Tensor>{y, in[0].grad(), in[1].grad(), in[2].grad()};
+            };
+            const std::vector<Tensor> found = results(t), want = results(f32);
+            for (std::size_t i = 0; i < found.size(); ++i) {
+                EXPECT_EQ(found[i].dtype(), t);
+                const Floats got = cast(found[i], f32).to_vector<float>(), exact = want[i].to_vector<float>();
+                ASSERT_EQ(got.size(), exact.size());
+                const double unit = t == f16 ? 0x1p-11 : 0x1p-8;
+                for (std::size_t e = 0; e < got.size(); ++e)
+                    ASSERT_NEAR(got[e], exact[e], 8 * unit)
+                        << name_of(t) << " " << features << " " << i << " " << e;
+            }
+        }
+}
+
 // Operands are not widened by launches of their own.
 TEST(HalfProducts, ReadHalvesAsTheyAre)
 {
