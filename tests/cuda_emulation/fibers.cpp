@@ -113,7 +113,17 @@ struct Block {
     const void* scheduler_stack = nullptr; // of the address sanitizer
     std::size_t scheduler_bytes = 0;
 };
-thread_local Block block;
+// A plain pointer, which a thread that ends may still set: objects of the library wait for work then.
+thread_local Block* block = nullptr;
+struct BlockOwner {
+    ~BlockOwner()
+    {
+        delete block;
+        block = nullptr;
+    }
+    void make() { block = new Block; }
+};
+thread_local BlockOwner block_owner;
 
 // The address sanitizer is told which stack is in use.
 void enter(Fiber& f)
@@ -121,17 +131,17 @@ void enter(Fiber& f)
 #ifdef __SANITIZE_ADDRESS__
     void* fake = nullptr;
     __sanitizer_start_switch_fiber(&fake, f.stack.begin(), stack_bytes);
-    Place::move(block.scheduler, f.place);
+    Place::move(block->scheduler, f.place);
     __sanitizer_finish_switch_fiber(fake, nullptr, nullptr);
 #else
-    Place::move(block.scheduler, f.place);
+    Place::move(block->scheduler, f.place);
 #endif
 }
 
 void begun()
 {
 #ifdef __SANITIZE_ADDRESS__
-    __sanitizer_finish_switch_fiber(nullptr, &block.scheduler_stack, &block.scheduler_bytes);
+    __sanitizer_finish_switch_fiber(nullptr, &block->scheduler_stack, &block->scheduler_bytes);
 #endif
 }
 
@@ -139,19 +149,19 @@ void leave(Fiber& f)
 {
 #ifdef __SANITIZE_ADDRESS__
     void* fake = nullptr;
-    __sanitizer_start_switch_fiber(f.ended ? nullptr : &fake, block.scheduler_stack, block.scheduler_bytes);
-    Place::move(f.place, block.scheduler);
-    __sanitizer_finish_switch_fiber(fake, &block.scheduler_stack, &block.scheduler_bytes);
+    __sanitizer_start_switch_fiber(f.ended ? nullptr : &fake, block->scheduler_stack, block->scheduler_bytes);
+    Place::move(f.place, block->scheduler);
+    __sanitizer_finish_switch_fiber(fake, &block->scheduler_stack, &block->scheduler_bytes);
 #else
-    Place::move(f.place, block.scheduler);
+    Place::move(f.place, block->scheduler);
 #endif
 }
 
 void fiber_main()
 {
     begun();
-    (*block.body)();
-    Fiber& f = *block.fibers[block.current];
+    (*block->body)();
+    Fiber& f = *block->fibers[block->current];
     f.ended = true;
     leave(f);
     std::abort(); // nobody goes on here
@@ -160,7 +170,7 @@ void fiber_main()
 // Until `count` is another than it is now.
 void wait_for(const std::uint64_t& count)
 {
-    Fiber& f = *block.fibers[block.current];
+    Fiber& f = *block->fibers[block->current];
     f.awaited = &count;
     f.seen = count;
     leave(f);
@@ -170,16 +180,16 @@ void wait_for(const std::uint64_t& count)
 
 void sync_block()
 {
-    if (++block.arrived < block.threads) return wait_for(block.barriers);
-    block.arrived = 0;
-    ++block.barriers;
+    if (++block->arrived < block->threads) return wait_for(block->barriers);
+    block->arrived = 0;
+    ++block->barriers;
 }
 
 const std::uint64_t* exchange(std::uint64_t mine)
 {
-    Warp& w = block.warps[block.current / lanes];
+    Warp& w = block->warps[block->current / lanes];
     auto& given = w.given[w.exchanges % 2];
-    given[block.current % lanes] = mine;
+    given[block->current % lanes] = mine;
     if (++w.arrived < lanes) {
         wait_for(w.exchanges);
     } else {
@@ -193,14 +203,15 @@ std::uint64_t block_number = 0;
 
 bool run_block(unsigned threads, bool backwards, const std::function<void()>& thread)
 {
+    if (!block) block_owner.make();
     ++block_number;
-    while (block.fibers.size() < threads) block.fibers.push_back(std::make_unique<Fiber>());
-    block.warps.assign(threads / lanes, Warp());
-    block.threads = threads;
-    block.arrived = 0;
-    block.body = &thread;
+    while (block->fibers.size() < threads) block->fibers.push_back(std::make_unique<Fiber>());
+    block->warps.assign(threads / lanes, Warp());
+    block->threads = threads;
+    block->arrived = 0;
+    block->body = &thread;
     for (unsigned i = 0; i < threads; ++i) {
-        Fiber& f = *block.fibers[i];
+        Fiber& f = *block->fibers[i];
         f.stack.forget_marks(f.ended ? page_bytes : stack_bytes); // one that was given up was anywhere
         f.awaited = nullptr;
         f.ended = false;
@@ -209,11 +220,11 @@ bool run_block(unsigned threads, bool backwards, const std::function<void()>& th
     for (unsigned left = threads; left > 0;) {
         bool moved = false;
         for (unsigned i = 0; i < threads; ++i) {
-            block.current = backwards ? threads - 1 - i : i;
-            Fiber& f = *block.fibers[block.current];
+            block->current = backwards ? threads - 1 - i : i;
+            Fiber& f = *block->fibers[block->current];
             if (f.ended || (f.awaited && *f.awaited == f.seen)) continue;
             f.awaited = nullptr;
-            threadIdx.x = block.current;
+            threadIdx.x = block->current;
             enter(f);
             if (f.ended) --left;
             moved = true;
