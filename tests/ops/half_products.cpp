@@ -229,6 +229,8 @@ TEST(HalfProducts, OfAttention)
 {
     for (const DType t : {f16, bf16})
         for (const std::int64_t features : {24, 64, 96, 200}) {
+            if (t == bf16 && features > 24)
+                continue; // the kernels are those of f16, which lavapipe compiles slowly
             const auto results = [&](DType computed) {
                 std::vector<Tensor> in;
                 for (std::uint32_t i = 0; i < 3; ++i)
