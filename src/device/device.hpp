@@ -128,7 +128,7 @@ struct Capabilities {
     bool float16 = false, float64 = false, int64 = false; // arithmetic in kernels
     bool half_products = false; // products and convolutions take f16 operands directly (CUDA)
     bool bf16_products = false; // and bf16: tensor cores support it
-    bool half_access = false;   // the kernels of GPUs may load and store single elements of 16 bits (Vulkan)
+    bool half_access = false;   // the kernels of GPUs may load and store single elements of 16 bits
     // The sides of the matrices of f16 and bf16 that a subgroup multiplies with sums in f32 (Vulkan); 0: none.
     std::uint32_t f16_matrix_side = 0, bf16_matrix_side = 0;
     bool timestamps = false;
