@@ -157,13 +157,15 @@ TEST(MatmulLayouts, UseTheTilesOfGpusThere)
     const auto text = [](std::int64_t m, std::int64_t n, std::int64_t k) {
         return record([](Tensor x, Tensor y) { return matmul(x, y); }, {spec({m, k}), spec({k, n})}).text();
     };
-    const std::string small = text(64, 64, 64), large = text(2048, 1024, 36), split = text(8, 8, 2048);
+    const std::string small = text(64, 64, 64), large = text(2048, 1024, 36), few = text(1024, 1024, 36),
+                      split = text(8, 8, 2048);
     const auto has = [](const std::string& all, const char* part) {
         return all.find(part) != std::string::npos;
     };
     EXPECT_EQ(has(small, "gemm_tile"), tiled) << small;
     EXPECT_FALSE(has(small, "gemm_tile_large") || has(small, "gemm_sum")) << small;
     EXPECT_EQ(has(large, "gemm_tile_large"), tiled) << large;
+    EXPECT_FALSE(has(few, "gemm_tile_large")) << few; // 64 tiles would leave most of a GPU idle
     EXPECT_EQ(has(split, "gemm_tile") && has(split, "gemm_sum"), tiled) << split;
 }
 
