@@ -17,8 +17,8 @@ uint rp_umulhi(uint a, uint b)
 
 // Division and square root.  Vulkan allows quotients an error of 2.5 ulp, and compilers turn a / sqrt(b) into a product with
 // an approximate inverse square root where both are in one kernel, so that fused kernels would give other bits.  On devices
-// where that shows (src/device/vulkan/probe.cpp) two steps of Newton's method by fma round correctly: 1 in 10^8 quotients
-// differed on a CPU, from seeds that were wrong by 3 ulp.  Numbers below 2^-63 or from 2^64 on keep the driver's result, as
+// where that shows (src/device/vulkan/probe.cpp) two steps of Newton's method by fma round correctly: on a CPU, from
+// seeds that were wrong by 3 ulp, 1 of 400 million random quotients and 1 of the roots of all 2^24 numbers in [1, 4) differed.  Numbers below 2^-63 or from 2^64 on keep the driver's result, as
 // residuals could be subnormal.
 #ifdef VULKAN
 layout(constant_id = 100) const bool REFINES_DIVISION = false; // by PipelineCache

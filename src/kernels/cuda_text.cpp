@@ -364,15 +364,8 @@ private:
         } else if (const std::string id = value_of("constant_id"); !id.empty()) {
             expect("const");
             const std::string type = take().text, name = take().text;
-            expect("=");
-            if (const std::string value = "RP_CONSTANT_" + id; // known when the kernel is compiled
-                std::find(macros_.begin(), macros_.end(), value) != macros_.end()) {
-                out_ += "static constexpr " + type + ' ' + name + " = " + type + '(' + value + ");";
-                while (!is(";")) take();
-                take();
-                return;
-            }
             special_.insert(name);
+            expect("=");
             out_ += "const " + type + ' ' + name + " = constant<" + type + ">(" + id + ',';
             while (!is(";")) token();
             out_ += ")";

@@ -25,23 +25,12 @@ ops::LaunchSpec launch_of_many(const Chain& c, std::span<const LaunchOperand> op
     return spec;
 }
 
-// CUDA's compiler has no specialization constants: macros that cuda_text reads as such.
-std::string constants_of(const ops::LaunchSpec& launch, const device::Capabilities& caps)
-{
-    std::string text;
-    if (!caps.is_cuda()) return text;
-    for (std::size_t i = 0; i < launch.constants.size(); ++i)
-        text +=
-            "#define RP_CONSTANT_" + std::to_string(i) + ' ' + std::to_string(launch.constants[i]) + "u\n";
-    return text;
-}
-
 } // namespace
 
 void reduce_chain(const Chain& c, ops::LaunchSpec& reduction, const device::Capabilities& caps)
 {
     FusedKernel k = fused_reduction(c, reduction.operands, reduction.kernel);
-    const Code code = code_of(constants_of(reduction, caps) + k.text, caps, reduction.kernel + "_fused");
+    const Code code = code_of(k.text, caps, reduction.kernel + "_fused");
     reduction.kernel = code.name;
     reduction.code = code.words;
     reduction.doubles = false;
@@ -51,7 +40,7 @@ void reduce_chain(const Chain& c, ops::LaunchSpec& reduction, const device::Capa
 void finish_product(const Chain& c, ops::LaunchSpec& product, const device::Capabilities& caps)
 {
     FusedKernel k = fused_product(c, product.operands, product.kernel);
-    const Code code = code_of(constants_of(product, caps) + k.text, caps, product.kernel + "_fused");
+    const Code code = code_of(k.text, caps, product.kernel + "_fused");
     product.kernel = code.name;
     product.code = code.words;
     // CHAIN_OPERANDS stands before the floats of the kernel's record.
