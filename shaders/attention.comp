@@ -5,7 +5,7 @@
 //   lse [B, H, T] is contiguous, and so are the columns of y; strides of k and v count texels
 //   groups     all_heads * ceil(queries / 64)
 // variants: attention: ; attention_texel: -DTEXELS
-// not on CUDA: attention
+// devices: Vulkan
 #ifdef TEXELS
 #define SLAB
 #endif
@@ -66,8 +66,8 @@ void main()
     const uint mask_at = row_at(b, h, t, mask_stride);
     const uint count = CAUSAL != 0u ? min(keys, t + 1u) : keys, fours = (keys + 3u) / 4u;
 
-    vec4 q[ROOM_E4];
-    precise vec4 o[ROOM_F4];
+    vec4 q[E4];
+    precise vec4 o[F4];
     const uint q_at = row_at(b, h, t, q_stride);
     for (uint d = 0u; d < E4; ++d) q[d] = own4(Floats(from_q.address), q_at, q_stride.w, 4u * d, features);
     for (uint f = 0u; f < F4; ++f) o[f] = vec4(0.0);

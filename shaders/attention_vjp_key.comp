@@ -5,7 +5,7 @@
 //   lse and share [B, H, T] are contiguous, and so are the columns of dk and dv; strides of q and dy count texels
 //   groups     all_heads * ceil(keys / 64)
 // variants: attention_vjp_key: ; attention_vjp_key_texel: -DTEXELS
-// not on CUDA: attention_vjp_key
+// devices: Vulkan
 #ifdef TEXELS
 #define SLAB
 #endif
@@ -67,8 +67,8 @@ void main()
     // The first query that attends to the first key of this workgroup.
     const uint from = CAUSAL != 0u ? place.first : 0u;
 
-    vec4 k[ROOM_E4], v[ROOM_F4];
-    precise vec4 dk[ROOM_E4], dv[ROOM_F4];
+    vec4 k[E4], v[F4];
+    precise vec4 dk[E4], dv[F4];
     const uint k_at = row_at(b, g, s, k_stride), v_at = row_at(b, g, s, v_stride);
     for (uint d = 0u; d < E4; ++d) {
         k[d] = own4(from_k, k_at, k_stride.w, 4u * d, features);

@@ -5,7 +5,7 @@
 //   lse and share [B, H, T] are contiguous, and so are the columns of y and dq; strides of k and v count texels
 //   groups     all_heads * ceil(queries / 64)
 // variants: attention_vjp_query: ; attention_vjp_query_texel: -DTEXELS
-// not on CUDA: attention_vjp_query
+// devices: Vulkan
 #ifdef TEXELS
 #define SLAB
 #endif
@@ -50,8 +50,8 @@ void main()
     const uint mask_at = row_at(b, h, t, mask_stride);
     const uint count = CAUSAL != 0u ? min(keys, t + 1u) : keys, fours = (keys + 3u) / 4u;
 
-    vec4 q[ROOM_E4], dy[ROOM_F4];
-    precise vec4 dq[ROOM_E4];
+    vec4 q[E4], dy[F4];
+    precise vec4 dq[E4];
     const uint q_at = row_at(b, h, t, q_stride);
     for (uint d = 0u; d < E4; ++d) {
         q[d] = own4(from_q, q_at, q_stride.w, 4u * d, features);

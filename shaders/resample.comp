@@ -53,19 +53,6 @@ struct Axis {
     float scale; // inputs per output
 };
 
-// Returns a / b rounded to nearest, whatever the driver's division does: Dekker's product gives the exact remainder.
-float ratio(int a, int b)
-{
-    precise float x = float(a), y = float(b), q = x / y;
-    precise float q_high = 4097.0 * q - (4097.0 * q - q), q_low = q - q_high;
-    precise float y_high = 4097.0 * y - (4097.0 * y - y), y_low = y - y_high;
-    precise float product = q * y;
-    precise float rounded = ((q_high * y_high - product) + q_high * y_low + q_low * y_high) + q_low * y_low;
-    precise float left = ((x - product) - rounded) / y;
-    precise float result = q + left;
-    return result;
-}
-
 float scale_of(int n, int m, int given)
 {
     float scale = 0.0;
@@ -74,11 +61,11 @@ float scale_of(int n, int m, int given)
     const bool exact =
         (HOW == LINEAR && n == m) || (HOW == NEAREST && DIMS == 2u && (n == m || 2 * n == m));
     if (CORNERS) {
-        if (m > 1) scale = ratio(n - 1, m - 1);
+        if (m > 1) scale = rp_div(float(n - 1), float(m - 1));
     } else if (given != 0 && !exact) {
         scale = intBitsToFloat(given);
     } else {
-        scale = ratio(n, max(m, 1));
+        scale = rp_div(float(n), float(max(m, 1)));
     }
     return scale;
 }

@@ -3,7 +3,6 @@
 #define COMMON_ABI
 #undef SLAB // only Vulkan has views
 #define RP_FN RP_DEVICE
-#define MOST_FOURS 32u // upper bound of E and F in attention, in fours
 #ifdef DOUBLE
 #define REAL double
 #define REAL4 dvec4

@@ -13,6 +13,5 @@ RP_DEVICE void sync_block() { rp_host::sync_block(); }
 // Returns the value of another lane; T has 4 or 8 bytes.
 template <class T> RP_DEVICE T shuffle(T v, uint lane) { return rp_host::shuffle(v, lane); }
 template <class T> RP_DEVICE T shuffle_xor(T v, uint lanes) { return rp_host::shuffle_xor(v, lanes); }
-RP_DEVICE uint ballot(bool v) { return rp_host::ballot(v); } // one bit per lane
 
 } // namespace rp

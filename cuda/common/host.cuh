@@ -47,7 +47,6 @@ __device__ __forceinline__ void* global(unsigned long long address) { return __c
 __device__ __forceinline__ void sync_block() { __syncthreads(); }
 template <class T> __device__ __forceinline__ T shuffle(T v, unsigned lane) { return __shfl_sync(~0u, v, lane); }
 template <class T> __device__ __forceinline__ T shuffle_xor(T v, unsigned lanes) { return __shfl_xor_sync(~0u, v, lanes); }
-__device__ __forceinline__ unsigned ballot(bool v) { return __ballot_sync(~0u, v); }
 } // namespace rp_host
 #else
 #include "cuda_emulation/kernel.hpp"

@@ -10,13 +10,6 @@ layout(local_size_x = 64) in;
 
 layout(constant_id = 3) const uint E4 = 1;      // groups of four features of a query and of a key, padded with zeros
 layout(constant_id = 4) const uint F4 = 1;      // of a value
-#ifndef MOST_FOURS // upper bound of both, for compilers that do not see specialization constants as constants
-#define ROOM_E4 E4
-#define ROOM_F4 F4
-#else
-#define ROOM_E4 MOST_FOURS
-#define ROOM_F4 MOST_FOURS
-#endif
 
 #ifdef TEXELS
 #define ROW(from, at) texelFetch(slab, int((from).texel + (at)))

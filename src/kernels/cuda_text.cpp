@@ -178,14 +178,13 @@ private:
             const std::size_t from = line.find('"') + 1, to = line.find('"', from);
             if (from == 0 || to == std::string::npos) fail("(" + t.text + ")");
             const std::string file = line.substr(from, to - from);
-            // Files have include guards, as both branches of a condition may include one.
+            // A file that both branches of a condition include stands in both.
             if (file != "common/abi.glsl") {
                 rewrite(kernel_.include(file));
             } else if (!has_abi_) {
-                for (const char* m :
-                     {"COMMON_ABI", "RP_FN", "MOST_FOURS", "REAL", "REAL4", "CELL", "RECORD", "INPUT",
-                      "OUTPUT", "UPDATE", "FLOAT", "INT", "MEMBER", "LIST", "CHAIN_OPERANDS", "END_RECORD",
-                      "gl_LocalInvocationID", "gl_LocalInvocationIndex"})
+                for (const char* m : {"COMMON_ABI", "RP_FN", "REAL", "REAL4", "CELL", "RECORD", "INPUT",
+                                      "OUTPUT", "UPDATE", "FLOAT", "INT", "MEMBER", "LIST", "CHAIN_OPERANDS",
+                                      "END_RECORD", "gl_LocalInvocationID", "gl_LocalInvocationIndex"})
                     define(m);
                 out_ += "#include \"common/abi.cuh\"";
                 has_abi_ = true;

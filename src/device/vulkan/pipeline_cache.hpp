@@ -2,7 +2,6 @@
 // Thread-safe.
 #pragma once
 #include "device/vulkan/slab.hpp"
-#include <atomic>
 #include <mutex>
 #include <span>
 #include <unordered_map>
@@ -20,7 +19,8 @@ public:
     std::vector<VkPipeline> get(std::span<const LaunchDeclaration>);
     void register_kernel(const std::string& name, std::vector<std::uint32_t> words);
 
-    // Sets REFINES_DIVISION of shaders/common/vocabulary.glsl, for pipelines that are created later.
+    // Sets REFINES_DIVISION of shaders/common/vocabulary.glsl, for pipelines that are created later; before other threads
+    // have the device.
     void refine_divisions(bool on) { refines_division_ = on; }
 
     std::uint64_t pipelines() const; // created so far
@@ -53,7 +53,7 @@ private:
     std::unordered_map<std::string, Entry> entries_;
     std::vector<Entry> replaced_; // by register_kernel(); recordings may still use them
     std::uint64_t pipelines_ = 0, modules_ = 0;
-    std::atomic<bool> refines_division_ = false;
+    bool refines_division_ = false;
     OnClose on_close_{device_, [this] { destroy(); }};
 };
 

@@ -75,13 +75,6 @@ template <class T> T shuffle(T v, unsigned lane)
     return v;
 }
 template <class T> T shuffle_xor(T v, unsigned lanes) { return shuffle(v, threadIdx.x % 32 ^ lanes); }
-inline unsigned ballot(bool v)
-{
-    const std::uint64_t* given = cuda_emulation::exchange(v ? 1 : 0);
-    unsigned bits = 0;
-    for (unsigned lane = 0; lane < 32; ++lane) bits |= static_cast<unsigned>(given[lane]) << lane;
-    return bits;
-}
 } // namespace rp_host
 
 namespace rp {
