@@ -1,4 +1,5 @@
-// A training step of a small sentence encoder with the sizes of MiniLM-L6: 6 layers, 384 features, 12 heads, 30,522 words.
+// A training step of a small sentence encoder with the sizes of MiniLM-L6: 6 layers, 384 features, 12 heads, 30,522
+// words.
 #include <memory>
 
 #include "workload.hpp"

@@ -4,7 +4,8 @@
 #   reprise_add_cuda_kernels(<target>)   adds all kernels as fatbinaries, with a registry that finds them by name
 #
 # Kernels are generated from the shaders: tools/build/cuda_of_glsl.cpp translates each to CUDA C++, in all its variants
-# that load by address.  A shader is not translated if there is a cuda/<shader>.cu, where RP_KERNEL defines its kernels.
+# that load by address.  A shader is not translated if there is a cuda/<shader>.cu, where RP_KERNEL_OF_BLOCK defines its
+# kernels, nor if its first lines say so: `// devices: Vulkan` of all its kernels, `// not on CUDA: <kernel>, ...` of some.
 #
 # A file is compiled once to PTX, for the oldest architecture; the code for each architecture is generated from this
 # PTX, and newer devices run the PTX itself.  A file with the line `// architectures: 80` has other code from compute
@@ -13,7 +14,7 @@ include_guard(GLOBAL)
 
 option(REPRISE_CUDA "Build the CUDA device, where nvcc is found" ON)
 option(REPRISE_CUBLASLT_STATIC "Link NVIDIA's cuBLASLt into programs, which then do not look for it at run time" OFF)
-set(REPRISE_CUDA_ARCHITECTURES "75;80;90;100" CACHE STRING
+set(REPRISE_CUDA_ARCHITECTURES "75;80;90" CACHE STRING
     "Compute capabilities to compile kernels for; devices between them run the code of the one below with the same major number")
 set(REPRISE_CUDA_IMAGES "" CACHE PATH "Folder of fatbinaries that another build tree of these sources has compiled: <it>/cuda")
 set(REPRISE_CUDA_ROOT "${PROJECT_SOURCE_DIR}")
@@ -75,19 +76,22 @@ function(_reprise_cuda_files)
         list(GET columns 2 definitions)
         cmake_path(GET shader STEM stem)
         file(STRINGS "${shader}" devices REGEX "^// devices: ")
-        if(",${definitions}," MATCHES ",-D(TEXELS?|SHUFFLE|TILES),") # need Vulkan's texel views or subgroups, or components by swizzles
-            continue()
+        if(",${definitions}," MATCHES ",-D(TEXELS?|SHUFFLE|TILES),")
+            continue() # they need Vulkan's texel views or subgroups, or components by swizzles
         endif()
-        file(STRINGS "${shader}" absent REGEX "^// not on CUDA: ") # GPUs have others, which need shared memory
+        file(STRINGS "${shader}" absent REGEX "^// not on CUDA: ") # GPUs have others, with shared memory
         if("${absent} " MATCHES "[ ,]${name}[ ,]")
+            list(APPEND not_on_cuda "${name}")
             continue()
         endif()
-        if(devices AND NOT devices MATCHES "^// devices: Vulkan(, CUDA in (f32|f64))?$")
-            message(FATAL_ERROR "${shader}: devices are Vulkan, perhaps \"Vulkan, CUDA in f32\" or f64, not \"${devices}\"")
+        if(absent AND NOT shader IN_LIST shaders_with_absent)
+            list(APPEND shaders_with_absent "${shader}")
+        endif()
+        if(devices AND NOT devices MATCHES "^// devices: Vulkan(, CUDA in f32)?$")
+            message(FATAL_ERROR "${shader}: devices are Vulkan, perhaps \"Vulkan, CUDA in f32\", not \"${devices}\"")
         endif()
         if(devices STREQUAL "// devices: Vulkan" OR
-           (devices STREQUAL "// devices: Vulkan, CUDA in f32" AND ",${definitions}," MATCHES ",-DHALF,") OR
-           (devices STREQUAL "// devices: Vulkan, CUDA in f64" AND NOT ",${definitions}," MATCHES ",-DDOUBLE,"))
+           (devices STREQUAL "// devices: Vulkan, CUDA in f32" AND ",${definitions}," MATCHES ",-DHALF,"))
             continue()
         endif()
         if(EXISTS "${REPRISE_CUDA_ROOT}/cuda/${stem}.cu")
@@ -108,6 +112,16 @@ function(_reprise_cuda_files)
             string(PREPEND definitions ":")
         endif()
         list(APPEND entry_${file} "${name}${definitions}")
+    endforeach()
+    foreach(shader IN LISTS shaders_with_absent)
+        file(STRINGS "${shader}" absent REGEX "^// not on CUDA: ")
+        string(REGEX REPLACE "^// not on CUDA: " "" absent "${absent}")
+        string(REGEX MATCHALL "[a-z0-9_]+" absent "${absent}")
+        foreach(name IN LISTS absent)
+            if(NOT name IN_LIST not_on_cuda)
+                message(FATAL_ERROR "${shader}: there is no kernel ${name}, which it says is not on CUDA")
+            endif()
+        endforeach()
     endforeach()
     foreach(file IN LISTS files)
         set(REPRISE_CUDA_FILE_${file} "${entry_${file}}" PARENT_SCOPE)
@@ -197,7 +211,7 @@ function(reprise_add_cuda_kernels target)
             continue()
         endif()
         # Products and convolutions must not spill registers, on any architecture.  Of the kernels with tiles in GLSL, ptxas
-        # spills 12 bytes of conv_tile_y on 7.5 and 28 of attention_tile_vjp_value_half_128 on 10.0, outside of inner loops.
+        # spills 12 bytes of conv_tile_y on 7.5, outside of inner loops.
         set(strict "")
         if(stem MATCHES "^(gemm|conv|im2col|col2im|pack)" AND NOT stem STREQUAL "conv_tile")
             set(strict -Xptxas --warn-on-spills)

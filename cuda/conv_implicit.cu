@@ -1,5 +1,5 @@
-// A convolution and its gradients as implicit matrix products (implicit GEMM): the second matrix, the windows of an
-// image, is never stored but read directly from the image. For each group of channels:
+// A convolution of f16 or bf16 and its gradients as implicit matrix products (implicit GEMM) with sums in f32: the
+// second matrix, the windows of an image, is never stored but read directly from the image. For each group of channels:
 //
 //                   C            A                  windows of        k
 //   y               [Co, P]      weight [Co, K]     x                 in channel, tap
@@ -268,21 +268,19 @@ template <class Tile, bool along_k> struct LoadOfWindows {
     template <class Side> RP_DEVICE void store(Side& side) const { store_share<S>(side, v); }
 };
 
-RP_DEVICE float to_float(float v, uint) { return v; }
-RP_DEVICE float to_float(unsigned short v, uint dtype) { return float_of(v, dtype); }
 RP_DEVICE void put(float* at, float v, uint) { *at = v; }
 RP_DEVICE void put(unsigned short* at, float v, uint dtype) { *at = static_cast<unsigned short>(bits_of(v, dtype)); }
 
-template <class Cell, class Out> struct WriterOfC {
+template <class Out> struct WriterOfC {
     const uint* columns; // offsets of the tile's columns
     Out* matrix;
-    const Cell* bias; // or null
+    const unsigned short* bias; // or null
     uint dtype, rows, row_stride;
 
     RP_DEVICE uint column(uint c) const { return columns[c]; }
     RP_DEVICE void put(uint at, uint row, float sum) const
     {
-        sum += bias ? to_float(bias[row], dtype) : 0.0f; // adding 0 changes no bit, as a sum is never -0
+        sum += bias ? float_of(bias[row], dtype) : 0.0f; // adding 0 changes no bit, as a sum is never -0
         convolution::put(matrix + (at + row * row_stride), sum, dtype);
     }
 };
@@ -297,9 +295,10 @@ template <class Then, class Else> struct If<false, Then, Else> {
 };
 
 // Out: the element type of C
-template <class Tile, Wanted wanted, uint dtype, class Out>
+template <class Half, Wanted wanted, class Out>
 RP_DEVICE void convolve(const void* record, const Constants& constants)
 {
+    using Tile = TensorTile<Half, 128, 16>;
     using Cell = typename Tile::Cell;
     constexpr uint operands = wanted == Wanted::y ? 4 : 3;
     RP_SHARED(typename Tile::Room, room, 1);
@@ -314,7 +313,7 @@ RP_DEVICE void convolve(const void* record, const Constants& constants)
     const Part part(s, wanted, Tile::rows, Tile::columns);
     if (!part.present) return;
     if (threadIdx.x < 3) p.set<wanted>(s, part, threadIdx.x);
-    sync_block();
+    barrier();
     const uint all_rows = wanted == Wanted::x ? s.in_channels : s.out_channels;
     const uint columns = (wanted == Wanted::weight ? s.in_channels : s.images) * p.columns.volume();
     if (part.column >= columns) return; // the phase has fewer tiles than the largest one
@@ -349,7 +348,7 @@ RP_DEVICE void convolve(const void* record, const Constants& constants)
         p.first_c += part.row * p.row_of_c;
         p.first_bias = part.group * s.out_channels + part.row;
     }
-    sync_block();
+    barrier();
 
     const uint rows = all_rows - part.row;
     Tile tile(rows, columns - part.column);
@@ -359,39 +358,27 @@ RP_DEVICE void convolve(const void* record, const Constants& constants)
                                                     p.limit[0], p.limit[1], p.limit[2]};
     multiply_all(tile, room[0], a, b, steps, end - first);
     const bool add_bias = wanted == Wanted::y && constants.v[0] != 0u;
-    tile.write(WriterOfC<Cell, Out>{results, pointer<Out>(operand[operands - 1]) + p.first_c,
-                                    add_bias ? pointer<const Cell>(operand[2]) + p.first_bias : nullptr, dtype, rows,
-                                    p.row_of_c});
+    tile.write(WriterOfC<Out>{results, pointer<Out>(operand[operands - 1]) + p.first_c,
+                              add_bias ? pointer<const Cell>(operand[2]) + p.first_bias : nullptr, Half::dtype, rows,
+                              p.row_of_c});
 }
 
-template <Wanted wanted> RP_DEVICE void in_f32(const void* record, const Constants& constants)
-{
-    convolve<SimtTile, wanted, DTYPE_F32, float>(record, constants);
-}
 template <class Half, Wanted wanted> RP_DEVICE void in_halves(const void* record, const Constants& constants)
 {
     using Out = typename If<wanted == Wanted::weight, float, unsigned short>::type;
-    convolve<TensorTile<Half, 128, 16>, wanted, Half::dtype, Out>(record, constants);
-}
-template <Wanted wanted> RP_DEVICE void in_f16(const void* record, const Constants& constants)
-{
-    in_halves<F16, wanted>(record, constants);
-}
-template <Wanted wanted> RP_DEVICE void in_bf16(const void* record, const Constants& constants)
-{
-    in_halves<BF16, wanted>(record, constants);
+    convolve<Half, wanted, Out>(record, constants);
 }
 
 } // namespace rp::convolution
 
-#define RP_KERNEL_OF_CONVOLUTION(name, numbers, wanted)                                                                \
-    RP_KERNEL_OF_BLOCK(name, 128, 1) { rp::convolution::numbers<rp::convolution::Wanted::wanted>(rp_record, rp_constants); }
-RP_KERNEL_OF_CONVOLUTION(conv_implicit_y, in_f32, y)
-RP_KERNEL_OF_CONVOLUTION(conv_implicit_x, in_f32, x)
-RP_KERNEL_OF_CONVOLUTION(conv_implicit_weight, in_f32, weight)
-RP_KERNEL_OF_CONVOLUTION(conv_implicit_y_f16, in_f16, y)
-RP_KERNEL_OF_CONVOLUTION(conv_implicit_x_f16, in_f16, x)
-RP_KERNEL_OF_CONVOLUTION(conv_implicit_weight_f16, in_f16, weight)
-RP_KERNEL_OF_CONVOLUTION(conv_implicit_y_bf16, in_bf16, y)
-RP_KERNEL_OF_CONVOLUTION(conv_implicit_x_bf16, in_bf16, x)
-RP_KERNEL_OF_CONVOLUTION(conv_implicit_weight_bf16, in_bf16, weight)
+#define RP_KERNEL_OF_CONVOLUTION(name, half, wanted)                                                                   \
+    RP_KERNEL_OF_BLOCK(name, 128, 1)                                                                                   \
+    {                                                                                                                  \
+        rp::convolution::in_halves<rp::half, rp::convolution::Wanted::wanted>(rp_record, rp_constants);                \
+    }
+RP_KERNEL_OF_CONVOLUTION(conv_implicit_y_f16, F16, y)
+RP_KERNEL_OF_CONVOLUTION(conv_implicit_x_f16, F16, x)
+RP_KERNEL_OF_CONVOLUTION(conv_implicit_weight_f16, F16, weight)
+RP_KERNEL_OF_CONVOLUTION(conv_implicit_y_bf16, BF16, y)
+RP_KERNEL_OF_CONVOLUTION(conv_implicit_x_bf16, BF16, x)
+RP_KERNEL_OF_CONVOLUTION(conv_implicit_weight_bf16, BF16, weight)

@@ -3,11 +3,11 @@
 // variants: attention_tile_half_32: -DHALF -DBLOCKS=1 -DSPLIT ; attention_tile_half_64: -DHALF -DBLOCKS=1
 // variants: attention_tile_half_128: -DHALF -DBLOCKS=2 ; attention_tile_half_256: -DHALF -DBLOCKS=4
 #version 460
-// y = softmax(scale * q k^T + mask) v, 64 queries for each group, with a running maximum and sum; lse is the logarithm of
-// the sum of exponentials.  If all keys of a query are masked, y is 0 and lse is infinity.
+// y = softmax(scale * q k^T + mask) v, 64 queries for each group, with a running maximum and sum; lse is the logarithm
+// of the sum of exponentials.  If all keys of a query are masked, y is 0 and lse is infinity.
 //
-// The exponentials of a tile are relative to the largest score so far.  Of a query's sum, a lane adds those of its four keys
-// of each tile, (0 + 1) + (2 + 3), and the sums of the 16 lanes are added in order.
+// The exponentials of a tile are relative to the largest score so far.  Of a query's sum, a lane adds those of its four
+// keys of each tile, (0 + 1) + (2 + 3), and the sums of the 16 lanes are added in order.
 //
 //   lse [B, H, T] is contiguous, and so are the columns of y; strides of q, k and v count texels
 //   groups     all_heads * ceil(queries / 64)
@@ -26,8 +26,8 @@ END_RECORD
 
 vec4 result[BLOCKS][4][1];
 
-// What a lane does with each of its four rows i.  Macros are used since the loop unroller of spirv-opt drops NoContraction
-// from its copies.
+// What a lane does with each of its four rows i.  Macros are used since the loop unroller of spirv-opt drops
+// NoContraction from its copies.
 #define SCORE_ROW(i)                                                                                          \
     {                                                                                                         \
         const uint t = min(first_row + i, queries - 1u), count = CAUSAL != 0u ? min(keys, t + 1u) : keys;     \

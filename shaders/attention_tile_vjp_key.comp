@@ -9,9 +9,10 @@
 // variants: attention_tile_vjp_key_half_256: -DHALF -DBLOCKS=4 -DOF_KEY
 // variants: attention_tile_vjp_value_half_256: -DHALF -DBLOCKS=4 -DOF_VALUE
 #version 460
-// The gradients by key and value, 64 keys for each group; the query heads that share them are added in order.  With p, share
-// and dp as in attention_tile_vjp_query.comp: dv = sum of p dy after dropout, dk = scale * sum of p (dp - share) q.
-// Heads of more than 64 features have a launch for each of the two, as their sums would take more registers than there are.
+// The gradients by key and value, 64 keys for each group; the query heads that share them are added in order.  With p,
+// share and dp as in attention_tile_vjp_query.comp: dv = sum of p dy after dropout, dk = scale * sum of p (dp - share)
+// q.  Heads of more than 64 features have a launch for each of the two, as their sums would take more registers than
+// there are.
 //
 //   lse and share [B, H, T] are contiguous, and so are the columns of dk and dv; strides of q, k, v and dy count texels
 //   groups     all_heads * ceil(keys / 64)

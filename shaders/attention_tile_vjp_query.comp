@@ -1,12 +1,13 @@
 // variants: attention_tile_vjp_query_32: -DBLOCKS=1 -DSPLIT ; attention_tile_vjp_query_64: -DBLOCKS=1
 // variants: attention_tile_vjp_query_128: -DBLOCKS=2 ; attention_tile_vjp_query_256: -DBLOCKS=4
-// variants: attention_tile_vjp_query_half_32: -DHALF -DBLOCKS=1 -DSPLIT ; attention_tile_vjp_query_half_64: -DHALF -DBLOCKS=1
+// variants: attention_tile_vjp_query_half_32: -DHALF -DBLOCKS=1 -DSPLIT
+// variants: attention_tile_vjp_query_half_64: -DHALF -DBLOCKS=1
 // variants: attention_tile_vjp_query_half_128: -DHALF -DBLOCKS=2 ; attention_tile_vjp_query_half_256: -DHALF -DBLOCKS=4
 #version 460
-// The gradient by the query, 64 queries for each group: with p = exp(scale * q k^T + mask - lse), share = sum(dy * y) and
-// dp = dy v^T after dropout, dq = scale * sum of p (dp - share) k.  Writes share, too, for attention_tile_vjp_key: the
-// texels f / 4 are summed by f / 4 % 4, in order; of each of these four sums the components are added (0 + 1) + (2 + 3), and
-// the four sums likewise.
+// The gradient by the query, 64 queries for each group: with p = exp(scale * q k^T + mask - lse), share = sum(dy * y)
+// and dp = dy v^T after dropout, dq = scale * sum of p (dp - share) k.  Writes share, too, for attention_tile_vjp_key:
+// the texels f / 4 are summed by f / 4 % 4, in order; of each of these four sums the components are added (0 + 1) + (2
+// + 3), and the four sums likewise.
 //
 //   lse and share [B, H, T] are contiguous, and so are the columns of dq; strides of q, k, v, dy and y count texels
 //   groups     all_heads * ceil(queries / 64)

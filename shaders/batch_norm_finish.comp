@@ -46,7 +46,7 @@ void main()
     for (uint p = 0u; p < partials; ++p) all = merged(all, PARTIAL(p * channels + c));
     const float mean = all.x;
     precise float variance = all.y / max(all.z, 1.0); // 0 if there are no elements
-    precise float scale = weight / rp_sqrt(variance + eps);
+    precise float scale = rp_div(weight, rp_sqrt(variance + eps));
     Floats(record.mean.address).v[c] = mean;
     Floats(record.variance.address).v[c] = variance;
     Vec4s(record.affine.address).v[c] = vec4(mean, scale, bias, 0.0);

@@ -1,8 +1,8 @@
 // variants: batch_norm_sums: ; batch_norm_sums_texel: -DTEXELS
 // variants: batch_norm_sums_group: -DGROUP ; batch_norm_sums_group_vec4: -DGROUP -DVEC4
-// Partial statistics of each channel: mean, sum of squared deviations from it, count. Those of a chunk (GROUP: of a lane's fours
-// of a block) are computed around its own mean and merged into the partial (Chan, Golub, LeVeque 1979), which avoids
-// cancellation.
+// Partial statistics of each channel: mean, sum of squared deviations from it, count. Those of a chunk (GROUP: of a
+// lane's fours of a block) are computed around its own mean and merged into the partial (Chan, Golub, LeVeque 1979),
+// which avoids cancellation.
 //
 //   x         [images, channels, image]
 //   partials  [partial_count][channels] of vec4

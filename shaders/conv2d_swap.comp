@@ -1,5 +1,4 @@
 // variants: conv2d_swap: ; conv2d_swap_texel: -DTEXEL ; conv2d_swap_f64: -DDOUBLE
-// devices: Vulkan, CUDA in f64
 // Swaps batch and channels around an image of Q elements: to[b][a][q] = from[a][b][q], plus bias[a].
 // [Co][N * Q] becomes an output [N, Co, Q], and a gradient [N, Co, Q] becomes [Co][N * Q].
 //

@@ -9,22 +9,23 @@
 // variants: conv_tile_weight_half_32: -DHALF -DOF_WEIGHT -DROWS=32u
 // variants: conv_tile_weight_half_16: -DHALF -DOF_WEIGHT -DROWS=16u
 #version 460
-// A convolution and its gradients on GPUs as implicit matrix products (implicit GEMM): the second matrix, the windows of an
-// image, is never stored but read directly from the image.  For each group of channels:
+// A convolution and its gradients on GPUs as implicit matrix products (implicit GEMM): the second matrix, the windows
+// of an image, is never stored but read directly from the image.  For each group of channels:
 //
 //                   C            A                  windows of        k
 //   y               [Co, P]      weight [Co, K]     x                 in channel, tap
 //   x, per phase    [Ci, P]      weight^T           dy                out channel, tap that contributes to the phase
 //   weight          [Co, K]      dy [Co, P]         x, transposed     position, within a part
 //
-// The P positions are (image, z, y, x) of the result, or for `weight` of y.  Numeric class: common/product_tile.glsl over
-// ascending k; elements of windows outside of the image are 0.
+// The P positions are (image, z, y, x) of the result, or for `weight` of y.  Numeric class: common/product_tile.glsl
+// over ascending k; elements of windows outside of the image are 0.
 //
 // With a stride s, the gradient by the input has s phases per dimension: elements z = phase + s q get contributions
 // from the taps with phase + padding - tap * dilation = s m, at q + m of y.  Each phase is a separate product, without
 // zeros.
 //
-//   operands   with CHAIN also those of the chain;  y: weight, x, bias, y;  x: weight, dy, -, dx;  weight: dy, x, -, [parts] sums
+//   operands   with CHAIN also those of the chain;  y: weight, x, bias, y;  x: weight, dy, -, dx;  weight: dy, x, -,
+//              [parts] sums
 //   channels   per group
 //   part_length  of `weight`: positions, a multiple of 16
 //   ROWS       of C in a tile: 64, with 64 columns; 32 or 16, with 128 columns, for few channels
@@ -32,8 +33,8 @@
 //
 //   constants  0: whether there is a bias; 1: STORE_VECTORS, if four columns from a multiple of 4 on are always 16
 //              aligned bytes of C; 2: A_VECTORS, if four steps from a multiple of 4 on are always 16 aligned bytes of A
-//   groups     groups * tiles of C;  x: times the phases, min(s, size) per dimension, each with the tiles of the largest;
-//              weight: times the parts
+//   groups     groups * tiles of C;  x: times the phases, min(s, size) per dimension, each with the tiles of the
+//              largest; weight: times the parts
 //   requires   depth, height and width of the kernel add up to at most 31 (max_taps in kernels/conv_tile.cpp)
 //              tensors below 2^31 elements: their numbers are not read, but writing them to the record checks this
 #extension GL_GOOGLE_include_directive : require
@@ -79,9 +80,9 @@ END_RECORD
 const uint A_LOADS = ROWS * STEPS / LANES, B_LOADS = COLUMNS * STEPS / LANES;
 const uint NOWHERE = 0xFFFFFFFFu;
 
-// An element of a window is at a position plus a tap: `at` counts elements of the image.  `bits` of a position: one bit for each
-// tap along depth, height and width, set if that tap is inside of the image.  `bits` of a tap: its three bits.  The element is
-// inside if the position has all three.
+// An element of a window is at a position plus a tap: `at` counts elements of the image.  `bits` of a position: one bit
+// for each tap along depth, height and width, set if that tap is inside of the image.  `bits` of a tap: its three bits.
+// The element is inside if the position has all three.
 // The steps are those of a block of k, one for each lane.
 struct Place {
     int at;
@@ -262,8 +263,8 @@ void prepare_steps(Product p, uint block)
     step_a[i] = a;
 }
 
-// A lane's elements of a round, and where they go in the tile.  Neighbouring lanes read neighbours in memory: A along k;
-// windows along columns, for `weight` along k.
+// A lane's elements of a round, and where they go in the tile.  Neighbouring lanes read neighbours in memory: A along
+// k; windows along columns, for `weight` along k.
 uint a_step() { return A_VECTORS != 0u ? gl_LocalInvocationIndex % (STEPS / 4u) * 4u : gl_LocalInvocationIndex % STEPS; }
 uint a_row(uint i)
 {
@@ -287,8 +288,8 @@ struct Loads {
 Place column_place(uint i) { return Place(column_at[i], column_bits[i]); }
 Place step_place(uint i) { return Place(step_at[i], step_bits[i]); }
 
-// Loads the steps from `first` on, within the block.  Loads are not in branches, as compilers wait for such a load before
-// the next one: elements outside are read at 0.
+// Loads the steps from `first` on, within the block.  Loads are not in branches, as compilers wait for such a load
+// before the next one: elements outside are read at 0.
 Loads load_round(uint first, uint a_rows[A_LOADS], Place my_column, uvec2 a, uvec2 image)
 {
     Loads loads;
@@ -307,7 +308,8 @@ Loads load_round(uint first, uint a_rows[A_LOADS], Place my_column, uvec2 a, uve
         loads.inside[i] = (position.bits & tap.bits) == tap.bits;
         at_b[i] = loads.inside[i] ? uint(position.at + tap.at) : 0u;
     }
-    // The loads come last: NVK gives each one of six scoreboards, and a load from shared memory after them would wait for one.
+    // The loads come last: NVK gives each one of six scoreboards, and a load from shared memory after them would wait
+    // for one.
     const uint at = step_a[first + a_step()];
     [[unroll]] for (uint i = 0u; i < B_LOADS; ++i) loads.b[i] = LOAD(image, at_b[i]);
     loads.exists = at != NOWHERE;
@@ -390,8 +392,8 @@ Tile tile_of_group()
     return t;
 }
 
-// The column of C, from the tile's first one on, that a column of the tile has.  Where a lane stores its four columns one by one,
-// neighbouring lanes have neighbouring columns of C.
+// The column of C, from the tile's first one on, that a column of the tile has.  Where a lane stores its four columns
+// one by one, neighbouring lanes have neighbouring columns of C.
 uint column_of(uint i) { return STORE_VECTORS != 0u ? i : i % 4u * (COLUMNS / 4u) + i / 4u; }
 // Computes the places of the tile's columns, and where the results of columns of C go.
 void prepare_columns(Product p, Tile t)

@@ -6,8 +6,8 @@
 //   LINK   an invocation reads a block of positions and builds its lists: tails[block][row], -1: none.
 //          indices are i32, tails initially -1; block_size: positions per block; padding: -1: none;
 //          groups: ceil(blocks / 8)
-//   GROUP  (with LINK) a workgroup builds the lists of a block of at most 1,024 positions: each lane finds the next position of
-//          its row in shared memory, as following a list through memory takes a GPU long.  groups: blocks
+//   GROUP  (with LINK) a workgroup builds the lists of a block of at most 1,024 positions: each lane finds the next
+//          position of its row in shared memory, as following a list through memory takes a GPU long.  groups: blocks
 //   JOIN   an invocation joins the lists of a row in the order of the blocks; the result is stored for block 0.
 //          groups: ceil(rows / 64)
 //   else   an invocation reduces 4 columns of a row by the operation of constant 0 (ops::RowReduction; 0: sum).

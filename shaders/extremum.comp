@@ -12,7 +12,8 @@
 // variants: amax_i64: -DLONG ; amax_partials_i64: -DLONG -DPARTIALS
 // variants: amin_i64: -DLEAST -DLONG ; amin_partials_i64: -DLEAST -DLONG -DPARTIALS
 // variants: amax_group: -DGROUP ; amax_rows_group: -DGROUP -DROWS ; amax_columns_group: -DGROUP -DCOLUMNS
-// variants: amin_group: -DLEAST -DGROUP ; amin_rows_group: -DLEAST -DGROUP -DROWS ; amin_columns_group: -DLEAST -DGROUP -DCOLUMNS
+// variants: amin_group: -DLEAST -DGROUP ; amin_rows_group: -DLEAST -DGROUP -DROWS
+// variants: amin_columns_group: -DLEAST -DGROUP -DCOLUMNS
 // not on CUDA: amax, amax_rows, amax_columns, amax_partials, amin, amin_rows, amin_columns, amin_partials
 #ifndef CHAIN
 #define OPERANDS 2

@@ -6,14 +6,14 @@
 // needs: gemm_matrix_bf16: GL_KHR_cooperative_matrix GL_EXT_bfloat16
 // needs: gemm_matrix_bf16_large: GL_KHR_cooperative_matrix GL_EXT_bfloat16
 #version 460
-// C[b] = A[b] * B[b] for GPUs that multiply cooperative matrices (VK_KHR_cooperative_matrix): A and B are f16 or bf16, C is
-// f32.  Any strides.
+// C[b] = A[b] * B[b] for GPUs that multiply cooperative matrices (VK_KHR_cooperative_matrix): A and B are f16 or bf16,
+// C is f32.  Any strides.
 // Numeric class: a part (gemm_tile.comp) is a sum of products of SIDE steps of k each, in ascending order from 0.  The
 // device decides how it adds such a product to the sum; it does the same each time.
 //
-// A group of four subgroups computes 64 rows x 64 columns, LARGE 128 x 128; each subgroup a quarter of it, in matrices of
-// SIDE x SIDE.  A round takes 32 steps of k from one half of the shared memory, while the lanes load those of the next one.
-// Loads beyond an edge are clamped: rows and columns there are not stored, and steps of k there are 0.
+// A group of four subgroups computes 64 rows x 64 columns, LARGE 128 x 128; each subgroup a quarter of it, in matrices
+// of SIDE x SIDE.  A round takes 32 steps of k from one half of the shared memory, while the lanes load those of the
+// next one.  Loads beyond an edge are clamped: rows and columns there are not stored, and steps of k there are 0.
 //
 //   constants  0, 1: A_LOADS, B_LOADS; 2: STORE_VECTORS, as in gemm_tile.comp; 3: the number of lanes
 //   partial    [parts][batches][M][N], if parts > 1; part_length is then a multiple of 16
@@ -175,8 +175,8 @@ void main()
         barrier();
     }
 
-    // Each subgroup's matrices go through shared memory, one after the other, as the place of their elements in a lane is not
-    // known.
+    // Each subgroup's matrices go through shared memory, one after the other, as the place of their elements in a lane
+    // is not known.
     const uint lane = gl_SubgroupInvocationID, first = gl_SubgroupID * SIDE * SIDE;
     [[dont_unroll]] for (uint matrix = 0u; matrix < MATRICES * MATRICES; ++matrix) {
         [[unroll]] for (uint i = 0u; i < MATRICES; ++i)

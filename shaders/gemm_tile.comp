@@ -3,8 +3,9 @@
 // variants: gemm_tile_half: -DHALF ; gemm_tile_half_large: -DHALF -DLARGE
 #version 460
 // C[b] = A[b] * B[b] for GPUs: tiles in shared memory, any strides.
-// Numeric class of products on GPUs: K is divided into `parts` parts, which depend on the sizes alone; the sum of a part
-// is a chain of fma over ascending k, from 0.  With several parts each is written to `partial`, and gemm_sum adds them.
+// Numeric class of products on GPUs: K is divided into `parts` parts, which depend on the sizes alone; the sum of a
+// part is a chain of fma over ascending k, from 0.  With several parts each is written to `partial`, and gemm_sum adds
+// them.
 //
 // A group of 256 lanes computes 64 rows x 64 columns, each lane 4 x 4; LARGE 128 x 128, each lane 8 x 8.  Loads beyond
 // an edge are clamped: rows and columns there are not stored, and steps of k there add nothing.
@@ -94,8 +95,8 @@ LOADED load4(Source s, uint loads, uint block, uint K)
     }
     return v;
 }
-// Returns the elements with `padding` for steps beyond K.  It is called after the products of a round, so that no load is
-// waited for before.
+// Returns the elements with `padding` for steps beyond K.  It is called after the products of a round, so that no load
+// is waited for before.
 vec4 padded(LOADED loaded, uint loads, uint block, uint K, float padding)
 {
 #ifdef HALF

@@ -1,7 +1,7 @@
 #version 460
 // Partial sums over rows of dy * (x - mean) * rstd and of dy: [partial_count][columns] each. Partial p sums the blocks
-// p, p + partial_count, ... of 64 rows; a block is summed in order, starting at +0, and then added to the partial.  With
-// GROUP, for GPUs, partials and lanes are those of common/reduce_group.glsl.
+// p, p + partial_count, ... of 64 rows; a block is summed in order, starting at +0, and then added to the partial.
+// With GROUP, for GPUs, partials and lanes are those of common/reduce_group.glsl.
 //
 //   mean, rstd  [rows]
 //   groups     ceil(partial_count * ceil(columns / 4) / 64): an invocation computes 4 columns of a partial;

@@ -1,7 +1,7 @@
 // What differs between drivers, measured when a device is opened (src/device/vulkan/probe.cpp).
 //
-//   rounded    x rounded to the nearest integer in the form that some drivers compile wrongly; others give the results of
-//              rp_round().  Compilers see through other ways to write the sign bit.
+//   rounded    x rounded to the nearest integer in the form that some drivers compile wrongly; others give the results
+//              of rp_round().  Compilers see through other ways to write the sign bit.
 //   scaled     tiny * one, for subnormal numbers
 //   residual   fma(factor, factor, -(factor * factor)), which is 0 if fma rounds the product
 //   unpacked   the f32 that equals an f16: the half i % 2 of word i

@@ -9,7 +9,6 @@ constexpr uint warp_lanes = 32;
 
 RP_DEVICE uint lane_of_warp() { return threadIdx.x % warp_lanes; }
 RP_DEVICE uint warp_of_block() { return threadIdx.x / warp_lanes; }
-RP_DEVICE void sync_block() { rp_host::sync_block(); }
 // Returns the value of another lane; T has 4 or 8 bytes.
 template <class T> RP_DEVICE T shuffle(T v, uint lane) { return rp_host::shuffle(v, lane); }
 template <class T> RP_DEVICE T shuffle_xor(T v, uint lanes) { return rp_host::shuffle_xor(v, lanes); }

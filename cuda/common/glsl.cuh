@@ -37,7 +37,8 @@ template <class T> struct alignas(sizeof(T) == 1 ? 4 : 16) Vec4 {
     RP_DEVICE T operator[](uint i) const { return i < 2u ? (i == 0u ? x : y) : (i == 2u ? z : w); }
 };
 
-// An element of an array in shared memory: components are indexed in memory, where those of a Vec4 are chosen in registers.
+// An element of an array in shared memory: components are indexed in memory, where those of a Vec4 are chosen in
+// registers.
 template <class T> struct SharedElement {
     using type = T;
 };

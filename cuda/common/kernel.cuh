@@ -83,12 +83,13 @@ struct Invocation {
 #define RP_KERNEL_OF_TEXT(name, threads, cooperates)                                                        \
     RP_LAUNCH_SHAPE(name, threads, 1, cooperates)                                                           \
     RP_KERNEL_DEFINITION(name, threads)
-// Declares a member of the struct that a shader is translated to: a reference to an array in the block's shared memory.
-#define RP_SHARED_MEMBER(T, name, count)                                                                    \
-    using name##_element = typename rp::SharedElement<T>::type;                                             \
-    static RP_DEVICE auto name##_of_block() -> name##_element (&)[count]                                    \
+// Declares a member of the struct that a shader is translated to: a reference to the block's shared memory.  The last
+// argument is the array's sizes in brackets, or nothing.
+#define RP_SHARED_MEMBER(T, name, sizes)                                                                    \
+    using name##_type = typename rp::SharedElement<T>::type sizes;                                          \
+    static RP_DEVICE name##_type& name##_of_block()                                                         \
     {                                                                                                       \
-        RP_SHARED(name##_element, room, count);                                                             \
-        return room;                                                                                        \
+        RP_SHARED(name##_type, room, 1);                                                                    \
+        return room[0];                                                                                     \
     }                                                                                                       \
-    name##_element (&name)[count] = name##_of_block();
+    name##_type& name = name##_of_block();

@@ -50,62 +50,6 @@ template <class Tile> RP_DEVICE bool warp_is_idle(uint present_rows, uint presen
            warp_of_block() % 2 * (Tile::columns / 2) >= present_columns;
 }
 
-// f32: a thread multiplies 8 rows by 8 columns, with k ascending and one rounding per step.
-struct SimtTile {
-    using Cell = float;
-    static constexpr uint rows = 64, columns = 128, steps = 8, threads = 128;
-
-    template <uint lines> struct alignas(16) Side {
-        float v[steps][lines + 4]; // the padding of 4 avoids bank conflicts between neighbours in k
-        RP_DEVICE void store(uint line, uint step, float x) { v[step][line] = x; }
-        template <uint n> RP_DEVICE void store_line(uint line, uint step, const float (&x)[n])
-        {
-#pragma unroll
-            for (uint i = 0; i < n; ++i) v[step + i][line] = x[i];
-        }
-        RP_DEVICE vec4 four(uint step, uint line) const { return *reinterpret_cast<const vec4*>(&v[step][line]); }
-    };
-    struct Room {
-        Side<rows> a[2];
-        Side<columns> b[2];
-    };
-
-    float sum[8][8] = {};
-    // A warp has 32 rows and 64 columns, a lane two fours of each.
-    uint first_row = warp_of_block() / 2 * 32 + lane_of_warp() / 8 * 4;
-    uint first_column = warp_of_block() % 2 * 64 + lane_of_warp() % 8 * 4;
-    bool idle;
-
-    RP_DEVICE SimtTile(uint present_rows, uint present_columns)
-        : idle(warp_is_idle<SimtTile>(present_rows, present_columns))
-    {}
-    RP_DEVICE void multiply(const Room& room, uint buffer)
-    {
-#pragma unroll
-        for (uint k = 0; k < steps; ++k) {
-            const vec4 a[2] = {room.a[buffer].four(k, first_row), room.a[buffer].four(k, first_row + 16)};
-            const vec4 b[2] = {room.b[buffer].four(k, first_column), room.b[buffer].four(k, first_column + 32)};
-#pragma unroll
-            for (uint i = 0; i < 8; ++i)
-#pragma unroll
-                for (uint j = 0; j < 8; ++j) sum[i][j] = rp_host::fma(a[i / 4][i % 4], b[j / 4][j % 4], sum[i][j]);
-        }
-    }
-    template <class Writer> RP_DEVICE void write(const Writer& to) const
-    {
-#pragma unroll
-        for (uint j = 0; j < 8; ++j) {
-            const uint at = to.column(first_column + j % 4 + j / 4 * 32);
-            if (at == nowhere) continue;
-#pragma unroll
-            for (uint i = 0; i < 8; ++i) {
-                const uint row = first_row + i % 4 + i / 4 * 16;
-                if (row < to.rows) to.put(at, row, sum[i][j]);
-            }
-        }
-    }
-};
-
 // f16, bf16: fragments (common/fragments.cuh) for tensor cores.
 template <class Half, uint width, uint depth> struct TensorTile {
     using Cell = unsigned short;
@@ -179,14 +123,14 @@ RP_DEVICE void multiply_all(Tile& tile, typename Tile::Room& room, A& a, B& b, S
 {
     const uint count = (depth + Tile::steps - 1u) / Tile::steps;
     steps.prepare(0);
-    sync_block();
+    barrier();
     if (count == 0u) return;
     a.fetch(0);
     b.fetch(0);
     steps.prepare(1);
     a.store(room.a[0]);
     b.store(room.b[0]);
-    sync_block();
+    barrier();
     for (uint i = 0; i < count; ++i) {
         const bool more = i + 1 < count;
         if (more) {
@@ -199,7 +143,7 @@ RP_DEVICE void multiply_all(Tile& tile, typename Tile::Room& room, A& a, B& b, S
             a.store(room.a[(i + 1) % 2]);
             b.store(room.b[(i + 1) % 2]);
         }
-        sync_block();
+        barrier();
     }
 }
 

@@ -4,7 +4,8 @@
 // All ops check their inputs at the call and throw Error: shape for sizes that do not fit, dtype for element
 // types that the op does not take, device for tensors on different devices, argument for anything else out of
 // its range.  Sizes may be symbols while a program is recorded.  Negative dimensions count from the end.
-// Unless said otherwise an op takes and gives floating dtypes (docs/ops.md), works on views of any strides, and has gradients of every order.
+// Unless said otherwise an op takes and gives floating dtypes (docs/ops.md), works on views of any strides, and has
+// gradients of every order.
 #pragma once
 #include <reprise/ops/attention.hpp>
 #include <reprise/ops/convolution.hpp>

@@ -1,5 +1,5 @@
-// Attention on CPUs and CUDA: each lane computes one row and iterates over the rows of the other side, four at a time; all
-// lanes of a workgroup read the same ones.
+// Attention on CPUs: each lane computes one row and iterates over the rows of the other side, four at a time; all lanes
+// of a workgroup read the same ones.
 //
 // The score of a row is summed over features: feature e is added to accumulator e % 4, in order, and the accumulators
 // are added (0 + 1) + (2 + 3).  Rows of the other side are processed in order, four sums at a time (0 + 1) + (2 + 3).

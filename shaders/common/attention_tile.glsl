@@ -1,16 +1,18 @@
-// Attention on GPUs: a group of 256 lanes computes 64 rows of one side (queries, or keys) and iterates over the rows of the
-// other side, 64 at a time, in tiles of shared memory.  A lane holds the scores of 4 rows and 4 of the other side, and the
-// results of 4 rows, 4 columns of every 64.  The including file defines BLOCKS, which is features / 64, rounded up; with at
-// most 32 features also SPLIT: then half of the lanes hold the columns, and the others the same ones for other rows.
+// Attention on GPUs: a group of 256 lanes computes 64 rows of one side (queries, or keys) and iterates over the rows of
+// the other side, 64 at a time, in tiles of shared memory.  A lane holds the scores of 4 rows and 4 of the other side,
+// and the results of 4 rows, 4 columns of every 64.  The including file defines BLOCKS, which is features / 64, rounded
+// up; with at most 32 features also SPLIT: then half of the lanes hold the columns, and the others the same ones for
+// other rows.
 //
-// Numeric class: a score is a chain of fma over ascending features, from 0; a result is a chain of fma over the rows of the
-// other side in order.  With SPLIT it is the sum of two chains: of the first 32 rows of each tile, and of the last 32.
+// Numeric class: a score is a chain of fma over ascending features, from 0; a result is a chain of fma over the rows of
+// the other side in order.  With SPLIT it is the sum of two chains: of the first 32 rows of each tile, and of the last
+// 32.
 //
 // HALF: q, k, v, y and their gradients are f16 or bf16; they are widened when they come from memory, and results
 // are rounded once.
 //
-// Operands have rows of whole texels (four elements), padded with zeros.  A weight of 0 is multiplied with a row of the other side like any
-// other, so NaN and infinities of rows that a mask hides reach the results of their tile.
+// Operands have rows of whole texels (four elements), padded with zeros.  A weight of 0 is multiplied with a row of the
+// other side like any other, so NaN and infinities of rows that a mask hides reach the results of their tile.
 #define PARTS_OF_A 4u
 #define UNROLLED_STEPS 8u
 const uint ROWS = 64u, COLUMNS = 64u, PER_LANE = 4u, STEPS = 16u;
@@ -65,8 +67,8 @@ LOADED4 load_features(Rows rows, uint row_at, uint four)
     [[unroll]] for (uint i = 0u; i < 4u; ++i)           \
         tile[((half_index) * STEPS + (step) + i) * PITCH_A + (line) / 4u][(line) % 4u] = v[i];
 
-// Sets `sum` to the products of the rows of a from `first_a` on with those of b.  Begins and ends with all lanes done with
-// the tiles.
+// Sets `sum` to the products of the rows of a from `first_a` on with those of b.  Begins and ends with all lanes done
+// with the tiles.
 void multiply(Rows a, uint first_a, Rows b, uint first_b)
 {
     const uint lane = gl_LocalInvocationIndex, line = lane / 4u, four = lane % 4u;
@@ -104,8 +106,8 @@ void multiply(Rows a, uint first_a, Rows b, uint first_b)
 #define STORE_COLUMN(m, e, c) \
     tile_a[(other_row() + e) * PITCH_A + lane_row()] = vec4(m[0][0].c, m[1][0].c, m[2][0].c, m[3][0].c);
 
-// Adds to results[BLOCKS][4][1] the rows of b from `first_b` on, up to 64 of them, times the weights of tile_a.  Begins after
-// the weights were stored, and ends with all lanes done with the tiles.  A part is 16 rows; with SPLIT twice 16.
+// Adds to results[BLOCKS][4][1] the rows of b from `first_b` on, up to 64 of them, times the weights of tile_a.  Begins
+// after the weights were stored, and ends with all lanes done with the tiles.  A part is 16 rows; with SPLIT twice 16.
 #ifdef SPLIT
 const uint PARTS = 2u, COLUMNS4 = 8u;
 uint second_half(uint column4) { return column4 / COLUMNS4; }

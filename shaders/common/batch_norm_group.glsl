@@ -1,11 +1,12 @@
-// Reductions over a channel of x [N, C, image] on GPUs with Vulkan, whose n = N * image elements are counted in row-major order: 64
+// Reductions over a channel of x [N, C, image] on GPUs, whose n = N * image elements are counted in row-major order: 64
 // lanes compute a partial.  For images of at least 8 elements (ops/channels.cpp).
 //
 // Numeric class, a pure function of n, in every variant:
-//   block     2,048 consecutive elements.  Lane i takes groups i, i + 64, ..., i + 448 of four elements, padded with zeros.  The
-//             groups are added ((0 + 1) + (2 + 3)) + ((4 + 5) + (6 + 7)), then the four sums (0 + 1) + (2 + 3).
-//   partial   p of P = min(ceil(n / 2048), 256): each lane adds its sums of blocks p, p + P, p + 2P, ... in order.  Then the
-//             results of lanes i and i + 32 are added, then those of i and i + 16, ...
+//   block     2,048 consecutive elements.  Lane i takes groups i, i + 64, ..., i + 448 of four elements, padded with
+//             zeros.  The groups are added ((0 + 1) + (2 + 3)) + ((4 + 5) + (6 + 7)), then the four sums (0 + 1) + (2 +
+//             3).
+//   partial   p of P = min(ceil(n / 2048), 256): each lane adds its sums of blocks p, p + P, p + 2P, ... in order.
+//             Then the results of lanes i and i + 32 are added, then those of i and i + 16, ...
 //   result    adds the partials in order
 // Statistics are merged where sums are added.
 //
@@ -41,8 +42,9 @@ uint position(Channel c, uint element)
     return (image * c.channels + c.channel) * c.image + (element - image * c.image);
 }
 bvec4 exist(Channel c, uint first) { return lessThan(uvec4(first) + uvec4(0u, 1u, 2u, 3u), uvec4(c.n)); }
-// The positions of the elements from `first` on, with VEC4 only the first one's; others in place of those that do not exist.
-// Loads are not in branches, and all positions are computed before: a compiler may wait for a load in front of what follows it.
+// The positions of the elements from `first` on, with VEC4 only the first one's; others in place of those that do not
+// exist.  Loads are not in branches, and all positions are computed before: a compiler may wait for a load in front of
+// what follows it.
 #ifdef VEC4
 #define POSITIONS uint
 POSITIONS positions(Channel c, uint first) { return position(c, first < c.n ? first : 0u) / 4u; }

@@ -2,9 +2,9 @@
 //
 // Numeric class, the same bits in every variant on one device; gemm_tile.comp has the class of GPUs.  K is divided into
 // chunks of CHUNK.  A chunk's sum starts at +0 and adds a[k] * b[k] for ascending k: one rounding for the product, one
-// for the sum, no fma.  The total starts at +0 and adds the chunks' sums in order.  A sum that starts at +0 is never -0,
-// so adding +0 changes nothing: the total equals one that starts as the first sum, and K may be padded with zeros.  A
-// chunk's sum depends on that chunk only (split-K): workgroups may divide K by whole chunks and write their sums to
+// for the sum, no fma.  The total starts at +0 and adds the chunks' sums in order.  A sum that starts at +0 is never
+// -0, so adding +0 changes nothing: the total equals one that starts as the first sum, and K may be padded with zeros.
+// A chunk's sum depends on that chunk only (split-K): workgroups may divide K by whole chunks and write their sums to
 // [chunks][M][N]; a second launch that adds these in order, starting at +0, produces the same bits.
 //
 // Needs common/index.glsl.

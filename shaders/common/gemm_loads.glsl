@@ -1,5 +1,5 @@
-// Matrix products by tiles on GPUs: what gemm_tile.comp and gemm_matrix.comp share.  Needs a record with a, b, c, partial,
-// sizes, parts and part_length, and common/gemm.glsl.
+// Matrix products by tiles on GPUs: what gemm_tile.comp and gemm_matrix.comp share.  Needs a record with a, b, c,
+// partial, sizes, parts and part_length, and common/gemm.glsl.
 
 // How an operand is loaded.  A line is a row of A or a column of B.  Vectors need lines (or steps of k) that start at a
 // multiple of 4 elements, and have such a number of elements.

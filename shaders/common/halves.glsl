@@ -1,5 +1,5 @@
-// Loads and stores of f16 and bf16, each as 16 bits of memory, without touching the other half of a word.  For kernels of GPUs
-// (Capabilities::half_access): not all devices have storageBuffer16BitAccess.
+// Loads and stores of f16 and bf16, each as 16 bits of memory, without touching the other half of a word.  For kernels
+// of GPUs (Capabilities::half_access): not all devices have storageBuffer16BitAccess.
 #ifndef COMMON_HALVES
 #define COMMON_HALVES
 #extension GL_EXT_shader_16bit_storage : require

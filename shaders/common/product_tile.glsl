@@ -1,9 +1,9 @@
-// A tile of a matrix product on GPUs.  A group computes ROWS x COLUMNS elements, each lane PER_LANE x PER_LANE of them, as
-// chains of fma over k.  A round takes STEPS steps of k from one half of the shared memory, while the lanes load the
+// A tile of a matrix product on GPUs.  A group computes ROWS x COLUMNS elements, each lane PER_LANE x PER_LANE of them,
+// as chains of fma over k.  A round takes STEPS steps of k from one half of the shared memory, while the lanes load the
 // elements of the next round; a barrier ends it.
 //
-// The including file defines the four constants.  A lane's rows and columns are (lane_row() + i * LANES_DOWN) * 4 + e and
-// (lane_column() + j * LANES_ACROSS) * 4 + e.
+// The including file defines the four constants.  A lane's rows and columns are (lane_row() + i * LANES_DOWN) * 4 + e
+// and (lane_column() + j * LANES_ACROSS) * 4 + e.
 const uint VECTORS = PER_LANE / 4u, LANES_DOWN = ROWS / PER_LANE, LANES_ACROSS = COLUMNS / PER_LANE;
 
 // [2 halves][k][4 rows or columns]; the padding of one avoids bank conflicts between lanes that write along k.
@@ -24,8 +24,8 @@ void clear_sums()
         [[unroll]] for (uint j = 0u; j < VECTORS; ++j) sum[i][j] = vec4(0.0);
 }
 
-// Adds the products of a round from a part of tile_a and a half of tile_b.  Compilers load the operands of all unrolled steps
-// at once: kernels that are short of registers define UNROLLED_STEPS.
+// Adds the products of a round from a part of tile_a and a half of tile_b.  Compilers load the operands of all unrolled
+// steps at once: kernels that are short of registers define UNROLLED_STEPS.
 #ifdef UNROLLED_STEPS
 #define EACH_FIRST_STEP [[dont_unroll]] for (uint first_step = 0u; first_step < STEPS; first_step += UNROLLED_STEPS)
 #else

@@ -6,8 +6,8 @@
 //   ROWS                  4 neighbouring elements of one output lie in a texel (16 bytes)
 //   COLUMNS               the same element of 4 neighbouring outputs lies in a texel
 //   PARTIALS              the second level
-// With TEXELS loads and stores use the slab's views, else addresses.  With GROUP, for GPUs, common/reduce_group.glsl has
-// the class, the groups and the kernel; there are two more ints.
+// With TEXELS loads and stores use the slab's views, else addresses.  With GROUP, for GPUs, common/reduce_group.glsl
+// has the class, the groups and the kernel; there are two more ints.
 //
 // Numeric class, a pure function of n, the number of elements per output (counted row-major over the reduced
 // dimensions): the same bits in every variant, for any strides and any placement.
@@ -19,8 +19,8 @@
 //
 //   operands   x, result: [C][outputs], which is the output where C = 1
 //   ints       n, outputs, C, with GROUP lane_bits and length, sizes and strides of the kept dimensions, then of the
-//              reduced ones, outermost first.  ROWS, COLUMNS: all strides count texels, and so do the innermost size of the dimensions
-//              that texels run along and, with COLUMNS, `outputs`; n counts elements.
+//              reduced ones, outermost first.  ROWS, COLUMNS: all strides count texels, and so do the innermost size of
+//              the dimensions that texels run along and, with COLUMNS, `outputs`; n counts elements.
 //   groups     ceil(outputs * C / 64)
 //   CHAIN:     the operands of the chain in place of x
 //   PARTIALS:  partials [C][outputs], result; outputs, C; groups ceil(outputs / 64)

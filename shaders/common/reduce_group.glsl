@@ -1,10 +1,10 @@
-// Reductions for GPUs: several invocations of a workgroup, its lanes, reduce the elements of an output, or of a part of it.
-// Included by common/reduce.glsl.
+// Reductions for GPUs: several invocations of a workgroup, its lanes, reduce the elements of an output, or of a part of
+// it.  Included by common/reduce.glsl.
 //
 // Numeric class, a pure function of n and the number of outputs: the same bits in every variant, for any strides.
 //   part      c of C: `length` consecutive elements, a multiple of 4 * lanes
-//   lane      l of L takes the fours l, l + L, ... of a part.  Elements i of its fours are added to accumulator i, in order;
-//             the four are added (0 + 1) + (2 + 3).
+//   lane      l of L takes the fours l, l + L, ... of a part.  Elements i of its fours are added to accumulator i, in
+//             order; the four are added (0 + 1) + (2 + 3).
 //   tree      the sums of lanes i and i + L / 2 are added, then those of i and i + L / 4, ...
 //   output    if C > 1, the results of the parts are reduced by a launch of their own, with n = C
 //

@@ -15,13 +15,15 @@ uint rp_umulhi(uint a, uint b)
     return high;
 }
 
-// Division and square root.  Vulkan allows quotients an error of 2.5 ulp, and compilers turn a / sqrt(b) into a product with
-// an approximate inverse square root where both are in one kernel, so that fused kernels would give other bits.  On devices
-// where that shows (src/device/vulkan/probe.cpp) two steps of Newton's method by fma round correctly: on a CPU, from
-// seeds that were wrong by 3 ulp, 1 of 400 million random quotients and 1 of the roots of all 2^24 numbers in [1, 4) differed.  Numbers below 2^-63 or from 2^64 on keep the driver's result, as
-// residuals could be subnormal.
+// Division and square root.  Vulkan allows quotients an error of 2.5 ulp, and compilers turn a / sqrt(b) into a product
+// with an approximate inverse square root where both are in one kernel, so that fused kernels would give other bits.
+// On devices where that shows and whose fma is fused (src/device/vulkan/probe.cpp) a step of Newton's method corrects
+// the driver's result, which may be wrong by 3 ulp, to the nearest number or a neighbour of it.  Then the best of the
+// three is taken, by residuals that are exact.  Tested on a CPU with 10^9 random quotients and the roots of all numbers
+// in [1, 4): all were the nearest numbers.  Numbers below 2^-63 or from 2^64 on keep the driver's result, as residuals
+// could be subnormal.
 #ifdef VULKAN
-layout(constant_id = 100) const bool REFINES_DIVISION = false; // by PipelineCache
+layout(constant_id = 2000) const bool REFINES_DIVISION = false; // device::refines_division_constant
 bool rp_is_moderate(float x) { return ((floatBitsToUint(x) >> 23) & 255u) - 64u < 127u; }
 #endif
 RPF rp_div(float a, float b)
@@ -31,9 +33,13 @@ RPF rp_div(float a, float b)
     if (REFINES_DIVISION) {
         RPF rough = 1.0 / b;
         RPF inverse = fma(fma(-b, rough, 1.0), rough, rough);
-        RPF first = fma(fma(-q, b, a), inverse, q);
-        RPF second = fma(fma(-first, b, a), inverse, first);
-        q = rp_is_moderate(a) && rp_is_moderate(b) && rp_is_moderate(q) ? second : q;
+        RPF near = fma(fma(-q, b, a), inverse, q);
+        RPF below = uintBitsToFloat(floatBitsToUint(near) - 1u), above = uintBitsToFloat(floatBitsToUint(near) + 1u);
+        RPF left = abs(fma(-near, b, a)), left_below = abs(fma(-below, b, a)), left_above = abs(fma(-above, b, a));
+        RPF lower = left_below < left ? below : near;
+        RPF least = min(left, left_below);
+        RPF nearest = left_above < least ? above : lower;
+        q = rp_is_moderate(a) && rp_is_moderate(b) && rp_is_moderate(q) ? nearest : q;
     }
 #endif
     return q;
@@ -43,11 +49,12 @@ RPF rp_sqrt(float x)
     RPF s = sqrt(x);
 #ifdef VULKAN
     if (REFINES_DIVISION) {
-        RPF rough = 0.5 / s;
-        RPF half_inverse = fma(fma(-s, rough, 0.5), 2.0 * rough, rough);
-        RPF first = fma(fma(-s, s, x), half_inverse, s);
-        RPF second = fma(fma(-first, first, x), half_inverse, first);
-        s = rp_is_moderate(x) ? second : s;
+        RPF near = fma(fma(-s, s, x), 0.5 / s, s);
+        RPF below = uintBitsToFloat(floatBitsToUint(near) - 1u), above = uintBitsToFloat(floatBitsToUint(near) + 1u);
+        RPF left_below = fma(-near, below, x), left_above = fma(-near, above, x); // Tuckerman's test
+        RPF lower = left_below <= 0.0 ? below : near;
+        RPF nearest = left_above > 0.0 ? above : lower;
+        s = rp_is_moderate(x) ? nearest : s;
     }
 #endif
     return s;

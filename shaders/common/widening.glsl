@@ -1,10 +1,11 @@
-// The f32 that equals an f16 or a bf16.  The including file defines WIDENING_CONSTANT, the number of the specialization constant
-// that tells how it is found.
+// The f32 that equals an f16 or a bf16.  The including file defines WIDENING_CONSTANT, the number of the specialization
+// constant that tells how it is found.
 #ifndef COMMON_WIDENING
 #define COMMON_WIDENING
 #include "common/halves.glsl"
 
-// Lowering::widening() chooses.  F16_BY_UNPACK takes one instruction instead of 14, on devices where it keeps subnormal numbers.
+// Lowering::widening() chooses.  F16_BY_UNPACK takes one instruction instead of 14, on devices where it keeps subnormal
+// numbers.
 const uint F16_BY_INTEGERS = 0u, F16_BY_UNPACK = 1u, BF16_BY_SHIFT = 2u;
 layout(constant_id = WIDENING_CONSTANT) const uint WIDENING = F16_BY_INTEGERS;
 

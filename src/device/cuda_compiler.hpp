@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -17,5 +18,9 @@ std::string compiler_version(); // "nvrtc 13.0"
 std::vector<std::uint32_t> compile(const std::string& name, const std::string& text,
                                    std::span<const std::pair<std::string, std::string>> headers,
                                    std::uint32_t compute_capability);
+
+// Returns NVRTC's log with positions as GLSL's compilers write them: "name(3): error" at the start of a line becomes
+// "name:3: error".
+std::string with_glsl_positions(std::string_view log);
 
 } // namespace reprise::device::cuda

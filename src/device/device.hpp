@@ -122,6 +122,7 @@ struct Capabilities {
     std::uint32_t subgroup_size = 1;
     std::uint32_t shared_bytes = 0;            // shared memory of a workgroup
     std::uint32_t workgroup_invocations = 256; // at most
+    std::uint32_t compute_units = 0;           // multiprocessors of a GPU; 0: unknown
     bool host_kernels = false;                 // runs Kernel::host
     bool computes = true;                      // false: the null device
     bool subgroup_shuffle = false;
@@ -149,8 +150,8 @@ struct Capabilities {
     std::string shader_class; // key of variant tables: "lavapipe", "swiftshader", "gpu", "cuda", "host"
 
     bool is_cuda() const noexcept { return compute_capability != 0; }
-    // Whether kernels with shared memory and barriers are chosen, which are slow on CPUs.  They have 256 invocations, where
-    // Vulkan guarantees 128.
+    // Whether kernels with shared memory and barriers are chosen, which are slow on CPUs.  They have 256 invocations,
+    // where Vulkan guarantees 128.
     bool gpu_kernels() const noexcept
     {
         return (kind != Kind::cpu || force_gpu_kernels) && workgroup_invocations >= 256;

@@ -29,6 +29,10 @@ constexpr std::uint32_t binding_decoration = 33, no_contraction_decoration = 42;
 constexpr std::uint32_t preserve_mode = 4461, preserve_capability = 4466; // SignedZeroInfNanPreserve
 constexpr std::uint32_t glsl_fma = 50;
 
+// The number of the specialization constant REFINES_DIVISION (shaders/common/vocabulary.glsl).  Users' kernels have
+// lower ones.
+constexpr std::uint32_t refines_division_constant = 2000;
+
 // The words of a module, or of one instruction of it.
 using SpirvWords = std::span<const std::uint32_t>;
 

@@ -1,6 +1,6 @@
-// Checks that a kernel has no operation that a driver may contract, fold or round differently: every float operation must
-// be decorated NoContraction (`precise` in GLSL), no instruction of GLSL.std.450 may contain hidden products and sums, and
-// the module must have the execution mode SignedZeroInfNanPreserve for the widths that it computes in.
+// Checks that a kernel has no operation that a driver may contract, fold or round differently: every float operation
+// must be decorated NoContraction (`precise` in GLSL), no instruction of GLSL.std.450 may contain hidden products and
+// sums, and the module must have the execution mode SignedZeroInfNanPreserve for the widths that it computes in.
 #pragma once
 #include <cstdint>
 #include <span>

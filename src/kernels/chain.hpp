@@ -82,13 +82,13 @@ void reduce_chain(const Chain&, ops::LaunchSpec& reduction, const device::Capabi
 // integer or 64-bit steps, and each operand is contiguous or a single element.
 bool fits_reduction(const Chain&, std::span<const ops::LaunchOperand>);
 
-// Lets the launch of a product or a convolution compute the chain of its result's elements before it stores them. The operands of the
-// launch are those of its kernel, with the chain's first result in place of the product's, the chain's inputs, and its
-// other results.
+// Lets the launch of a product or a convolution compute the chain of its result's elements before it stores them. The
+// operands of the launch are those of its kernel, with the chain's first result in place of the product's, the chain's
+// inputs, and its other results.
 void finish_product(const Chain&, ops::LaunchSpec& product, const device::Capabilities&);
-// Whether a product can compute the chain, of whose inputs one is its result: a row-major matrix with this many columns.
-// All results are f32, with half_access (Capabilities) also f16 and bf16; no step computes integers or 64 bits, and each other operand is contiguous, a single element, or
-// one row that is repeated.
+// Whether a product can compute the chain, of whose inputs one is its result: a row-major matrix with this many
+// columns.  All results are f32, with half_access (Capabilities) also f16 and bf16; no step computes integers or 64
+// bits, and each other operand is contiguous, a single element, or one row that is repeated.
 bool fits_product(const Chain&, std::span<const ops::LaunchOperand>, const Dim& columns, bool half_access);
 
 struct FusedKernel {

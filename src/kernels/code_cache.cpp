@@ -156,6 +156,12 @@ Code code_of_user(const std::string& name, const std::string& text, const device
     return find_or_compile(name, Author::user, text, caps);
 }
 
+fs::path code_cache()
+{
+    std::lock_guard lock(cache().mutex);
+    return cache().folder ? *cache().folder : standard_folder();
+}
+
 void set_code_cache(const std::filesystem::path& folder)
 {
     std::lock_guard lock(cache().mutex);

@@ -20,6 +20,7 @@ Code code_of(const std::string& text, const device::Capabilities&, const std::st
 Code code_of_user(const std::string& name, const std::string& text, const device::Capabilities&);
 
 void set_code_cache(const std::filesystem::path& folder); // set_cache_directory() of program.hpp
+std::filesystem::path code_cache();                       // empty: there is none
 
 std::uint64_t shader_compilations() noexcept; // number since the process started, without cache hits
 void forget_codes();                          // for tests: empties the cache in memory, as in a new process

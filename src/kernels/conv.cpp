@@ -27,7 +27,7 @@ constexpr std::array<Variant<ConvProblem>, 6> variants = {{
     {"direct", refuse_direct, direct_serves, conv_direct},
     {"depthwise", refuse_depthwise, always, conv_depthwise},
     {"pointwise", refuse_pointwise, always, conv_pointwise},
-    {"implicit", refuse_implicit, implicit_serves, conv_implicit},
+    {"implicit", refuse_implicit, always, conv_implicit},
     {"tile", refuse_conv_tile, conv_tile_serves, conv_tile},
     {"patches", [](const Capabilities&, const ConvProblem&) { return std::string(); }, always, conv_patches},
 }};

@@ -1,4 +1,4 @@
-// Implicit-GEMM convolution: the matrix of windows is never stored (cuda/conv_implicit.cu).
+// Implicit-GEMM convolution of f16 and bf16 on CUDA: the matrix of windows is never stored (cuda/conv_implicit.cu).
 #include "kernels/conv_sizes.hpp"
 #include "kernels/variants.hpp"
 #include "ops/records.hpp"
@@ -25,10 +25,7 @@ struct Problem {
         : c(p), n(p.x.sizes()[0]), ci(p.weight.sizes()[1]), co(floor_div(p.weight.sizes()[0], p.groups)),
           taps(image_of(p.weight)), positions(n * image_of(p.y))
     {}
-    std::string kernel(const std::string& name) const
-    {
-        return c.x.dtype == f32 ? name : name + "_" + name_of(c.x.dtype);
-    }
+    std::string kernel(const std::string& name) const { return name + "_" + name_of(c.x.dtype); }
     Dim tiles(const Dim& rows, const Dim& columns) const
     {
         return c.groups * ceil_div(rows, tile_rows) * ceil_div(columns, tile_columns);
@@ -94,8 +91,7 @@ void emit_weight(Lowering& l, const Problem& p)
     const Dim length = max(1, ceil_div(p.positions, max_parts));
     const Dim parts = max(1, ceil_div(p.positions, length)); // at least 1, even without positions
     const Dim rows = c.groups * p.co, columns = p.ci * p.taps;
-    const bool narrow = c.weight.dtype != f32, whole = same(parts, 1);
-    const View sums = whole && !narrow ? c.weight : l.temporary(f32, {parts, rows, columns});
+    const View sums = l.temporary(f32, {parts, rows, columns});
     DimVector ints = p.ints();
     ints.insert(ints.end(), {parts, length});
     l.launch({.kernel = p.kernel("conv_implicit_weight"),
@@ -104,11 +100,10 @@ void emit_weight(Lowering& l, const Problem& p)
               .groups = parts * tiles,
               .flops = p.flops()});
     View sum = sums;
-    if (!whole) {
-        sum = narrow ? l.temporary(f32, {rows, columns}) : c.weight;
+    if (!same(parts, 1)) {
+        sum = l.temporary(f32, {rows, columns});
         add_parts(l, sums, as_matrix(sum, rows, columns), parts);
     }
-    if (!narrow) return;
     sum.layout.sizes = c.weight.layout.sizes;
     sum.layout.strides = c.weight.layout.strides;
     l.copy(sum, c.weight);
@@ -116,19 +111,10 @@ void emit_weight(Lowering& l, const Problem& p)
 
 } // namespace
 
-// f16 and bf16 by tensor cores, and of f32 the windows that conv_tile does not serve.  On an H200 conv_tile takes 0.07 ms for
-// 0.6 GFLOP and this kernel 0.13, but 0.23 and 0.17 for 4.8 GFLOP, as its tiles are larger.  Which one runs must not depend on
-// the batch: a program for any batch would need both launches, and no chain could run in them.
-Dim implicit_serves(const ConvProblem& p)
-{
-    return operand_dtype(p) == f32 ? 1 - conv_tile_serves(p) : Dim(1);
-}
-
 std::string refuse_implicit(const device::Capabilities& caps, const ConvProblem& p)
 {
     if (!caps.is_cuda()) return "it is CUDA's";
-    if (p.x.dtype == f64) return "it computes in f32";
-    return {};
+    return size_of(operand_dtype(p)) == 2 ? "" : "it multiplies f16 and bf16";
 }
 
 void conv_implicit(Lowering& l, const device::Capabilities&, const ConvProblem& c)

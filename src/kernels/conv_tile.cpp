@@ -18,7 +18,8 @@ using Wanted = ConvProblem::Wanted;
 
 constexpr std::uint32_t shared_bytes = 29184; // of the variant with 32 rows, which takes most
 constexpr std::int64_t max_taps = 31;         // depth + height + width of a kernel: bits in conv_tile.comp
-// For gradients of weights: the number of tiles that occupies a GPU, the fewest positions and the largest number of parts.
+// For gradients of weights: the number of tiles that occupies a GPU, the fewest positions and the largest number of
+// parts.
 constexpr std::int64_t wanted_tiles = 256, min_positions = 256, max_parts = 256;
 
 // The sizes of a problem.
@@ -125,8 +126,9 @@ void emit_x(ops::Lowering& l, const ConvProblem& p, const Sizes& s)
                           .result_columns = columns_of_result(p.x)}));
 }
 
-// There are few tiles but many positions: separate groups sum parts of the positions, and gemm_sum adds the sums in order.
-// The number of parts depends on sizes, but not on the tile.  A single part is stored as it is: +0 + (-0) would be +0.
+// There are few tiles but many positions: separate groups sum parts of the positions, and gemm_sum adds the sums in
+// order.  The number of parts depends on sizes, but not on the tile.  A single part is stored as it is: +0 + (-0) would
+// be +0.
 void emit_weight(ops::Lowering& l, const ConvProblem& p, const Sizes& s)
 {
     constexpr std::int64_t longest = (std::int64_t{1} << 31) - 16;
@@ -169,7 +171,7 @@ Dim conv_tile_serves(const ConvProblem& p)
 std::string refuse_conv_tile(const device::Capabilities& c, const ConvProblem& p)
 {
     if (!c.gpu_kernels()) return "barriers and shared memory are slow on CPUs";
-    if (const DType t = operand_dtype(p); t == f64 || (t != f32 && (c.is_cuda() || !reads_halves(c))))
+    if (const DType t = operand_dtype(p); t == f64 || (t != f32 && !reads_halves(c)))
         return "it computes in f32";
     return c.shared_bytes < shared_bytes ? "it needs 28.5 KiB of shared memory" : "";
 }

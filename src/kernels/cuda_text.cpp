@@ -14,6 +14,7 @@ enum class Type : std::uint8_t { word, number, other, directive, end };
 struct Token {
     Type type = Type::end;
     std::string space, text; // `space`: the whitespace before the token
+    std::size_t line = 0;    // on which it begins
 };
 
 bool begins_word(char c) { return std::isalpha(static_cast<unsigned char>(c)) || c == '_'; }
@@ -35,12 +36,21 @@ std::vector<Token> tokens_of(std::string_view text, bool in_directive = false)
 {
     std::vector<Token> out;
     std::string space;
+    std::size_t line = 1;
     bool line_start = !in_directive;
     for (std::size_t at = 0; at < text.size();) {
         const char c = text[at];
-        if (skip_comment(text, at)) continue;
+        const std::size_t comment = at;
+        if (skip_comment(text, at)) { // its lines stay
+            const auto lines =
+                std::count(text.begin() + std::ptrdiff_t(comment), text.begin() + std::ptrdiff_t(at), '\n');
+            space.append(std::size_t(lines), '\n');
+            line += std::size_t(lines);
+            continue;
+        }
         if (std::isspace(static_cast<unsigned char>(c))) {
             line_start |= c == '\n';
+            line += c == '\n';
             space += c;
             ++at;
             continue;
@@ -64,12 +74,13 @@ std::vector<Token> tokens_of(std::string_view text, bool in_directive = false)
             while (end < text.size() && (in_word(text[end]) || text[end] == '.' || exponent(text[end])))
                 ++end;
         }
-        out.push_back({type, std::move(space), std::string(text.substr(at, end - at))});
+        out.push_back({type, std::move(space), std::string(text.substr(at, end - at)), line});
+        line += static_cast<std::size_t>(std::count(out.back().text.begin(), out.back().text.end(), '\n'));
         space.clear();
         line_start = false;
         at = end;
     }
-    out.push_back({Type::end, std::move(space), {}});
+    out.push_back({Type::end, std::move(space), {}, line});
     return out;
 }
 
@@ -133,6 +144,18 @@ private:
                                  ", which CUDA's reader of GLSL does not know");
     }
 
+    // Gives the next line of the result the number that the compiler's messages have for this line of the kernel's own
+    // text: `#line` begins the part whose lines count.
+    void go_on_at(std::size_t line)
+    {
+        if (line_before_first_ != 0 && includes_ == 0)
+            out_ += "\n#line " + std::to_string(line - line_before_first_) + shown_file();
+    }
+    std::string shown_file() const
+    {
+        return " \"" + (kernel_.shown.empty() ? kernel_.name : kernel_.shown) + '"';
+    }
+
     void define(const std::string& name)
     {
         if (std::find(macros_.begin(), macros_.end(), name) == macros_.end()) macros_.push_back(name);
@@ -178,9 +201,13 @@ private:
             const std::size_t from = line.find('"') + 1, to = line.find('"', from);
             if (from == 0 || to == std::string::npos) fail("(" + t.text + ")");
             const std::string file = line.substr(from, to - from);
-            // A file that both branches of a condition include stands in both.
+            // The text of a file stands at each place that includes it, as both branches of a condition may: it
+            // needs a guard.
             if (file != "common/abi.glsl") {
+                ++includes_;
                 rewrite(kernel_.include(file));
+                --includes_;
+                go_on_at(t.line + 1);
             } else if (!has_abi_) {
                 for (const char* m : {"COMMON_ABI", "RP_FN", "REAL", "REAL4", "CELL", "RECORD", "INPUT",
                                       "OUTPUT", "UPDATE", "FLOAT", "INT", "MEMBER", "LIST", "CHAIN_OPERANDS",
@@ -208,8 +235,10 @@ private:
             return;
         }
         out_ += t.text;
-        if (line.rfind("line", 0) == 0)
-            out_ += " \"" + (kernel_.shown.empty() ? kernel_.name : kernel_.shown) + '"';
+        if (line.rfind("line", 0) == 0) {
+            out_ += shown_file();
+            if (includes_ == 0) line_before_first_ = t.line + 1 - std::stoul(line.substr(4));
+        }
     }
 
     // -- any token --
@@ -327,18 +356,22 @@ private:
         token();
     }
 
-    // shared T a[N], b[M];  Each becomes a member that refers to an array of the block.
+    // shared T a[N], b[M][L], c;  Each becomes a member that refers to memory of the block.
     void shared()
     {
-        out_ += take().space + "\n#undef RP_COOPERATES\n#define RP_COOPERATES true\n";
+        const Token keyword = take();
+        out_ += keyword.space + "\n#undef RP_COOPERATES\n#define RP_COOPERATES true";
+        go_on_at(keyword.line);
+        out_ += '\n';
         const std::string type = take().text;
         do {
             const std::string name = take().text;
-            expect("[");
-            out_ += "RP_SHARED_MEMBER(" + type + ", " + name + ", (";
-            while (!is("]")) token();
-            out_ += "))";
-            expect("]");
+            out_ += "RP_SHARED_MEMBER(" + type + ", " + name + ", ";
+            while (is("[")) {
+                while (!is("]")) token();
+                token();
+            }
+            out_ += ")";
         } while (is(",") && !take().text.empty());
         expect(";");
     }
@@ -391,6 +424,7 @@ private:
     std::vector<std::string> macros_;
     std::set<std::string> special_;
     bool has_abi_ = false;
+    std::size_t includes_ = 0, line_before_first_ = 0;
 };
 
 } // namespace

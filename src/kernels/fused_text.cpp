@@ -93,8 +93,8 @@ public:
         return std::move(out_);
     }
 
-    // Writes a variant of a product's shader, with the chain's operands and numbers in its record, and with finish() and
-    // finish4() behind it.
+    // Writes a variant of a product's shader, with the chain's operands and numbers in its record, and with finish()
+    // and finish4() behind it.
     FusedKernel product(const ShaderVariant& v)
     {
         single_ = true;
@@ -430,8 +430,9 @@ private:
         return first;
     }
 
-    // Writes finish(at, column, product), which computes the chain of element `at` of the result of a product or of a kernel of
-    // rows, the operand RESULT, and stores the chain's results; with `groups` finish4(), for elements `at` to at + 3 of a row, where `at` is a multiple of 4.
+    // Writes finish(at, column, product), which computes the chain of element `at` of the result of a product or of a
+    // kernel of rows, the operand RESULT, and stores the chain's results; with `groups` finish4(), for elements `at` to
+    // at + 3 of a row, where `at` is a multiple of 4.
     void write_finish(bool groups)
     {
         const char *real = groups ? "vec4" : "float", *unit = groups ? " / 4u" : "";

@@ -1,6 +1,6 @@
-// Variants of the matrix product.  On one device all kernels of f32 belong to one numeric class, so that the results have
-// the same bits whichever runs: shaders/common/gemm.glsl, on GPUs gemm_tile.cpp.  A device with a library for products uses
-// only the library's variant.
+// Variants of the matrix product.  On one device all kernels of f32 belong to one numeric class, so that the results
+// have the same bits whichever runs: shaders/common/gemm.glsl, on GPUs gemm_tile.cpp.  A device with a library for
+// products uses only the library's variant.
 #include <array>
 
 #include <reprise/error.hpp>

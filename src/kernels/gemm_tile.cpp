@@ -1,12 +1,13 @@
-// The matrix product on GPUs: tiles in shared memory, and the numeric class of products there.  Operands of f16 and bf16 are
-// read as they are: the result is f32, which the caller rounds.
+// The matrix product on GPUs: tiles in shared memory, and the numeric class of products there.  Operands of f16 and
+// bf16 are read as they are: the result is f32, which the caller rounds.
 //
-// K is divided into parts of equal length, and only into one unless a long K meets a result that is too small to occupy the
-// device.  A part is a chain of fma; the parts are added in order.  Their number depends on the sizes alone, so eager code
-// and programs get the same bits.  The sums of parts take 4 MiB at most: the more tiles, the fewer parts.
+// K is divided into parts of equal length, and only into one unless a long K meets a result that is too small to occupy
+// the device.  A part is a chain of fma; the parts are added in order.  Their number depends on the sizes alone, so
+// eager code and programs get the same bits.  The sums of parts take 4 MiB at most: the more tiles, the fewer parts.
 #include "kernels/chain.hpp"
 #include "kernels/matrix.hpp"
 #include "kernels/spirv_compiler.hpp"
+#include "kernels/tuning.hpp"
 #include "kernels/variants.hpp"
 #include "ops/launch_where.hpp"
 #include "ops/records.hpp"
@@ -25,12 +26,9 @@ constexpr std::int64_t wanted_groups = 256;   // at most; occupies a GPU of abou
 constexpr std::uint32_t shared_bytes = 17408; // of the smaller tile, which takes more
 constexpr std::uint32_t matrix_shared_bytes = 24576, large_matrix_shared_bytes = 45056; // of gemm_matrix
 constexpr std::int64_t max_parts = 32;
-// From so many large tiles on they occupy a GPU; smaller sides would add a launch to many plans of any batch.  On an H200 a product of 1024 ran at 14.9 TFLOP/s by small tiles and at 11.8 by
-// 64 large ones, one of 2048 at 24.8 and 28.9.
-constexpr std::int64_t least_large_tiles = 128, least_side = 1024;
 
-// The least K that is divided, and the least length of a part: of cooperative matrices more, as their rounds take less time
-// than a launch that adds parts.
+// The least K that is divided, and the least length of a part: of cooperative matrices more, as their rounds take less
+// time than a launch that adds parts.
 struct Shortest {
     std::int64_t k, part;
 };
@@ -63,6 +61,11 @@ Loads loads_of(const Matrix& x, bool k_is_row) // k_is_row: of B, whose lines ar
     if (line_vectors && lines.divisible_by(4) && !lines.at_most(3)) return vectors_along_lines;
     return same(k_stride, 1) ? along_k : along_lines;
 }
+
+// From how many tiles, rows and columns on a product uses large tiles (kernels/tuning.hpp).
+struct Large {
+    std::uint32_t tiles, side;
+};
 
 // A kernel for tiles of 64 x 64 elements, and one for 128 x 128.
 struct TileKernels {
@@ -99,7 +102,8 @@ template <class Record> ops::LaunchSpec tiles(const GemmProblem& p, const TileKe
 }
 
 // Emits the launches of all sizes of tiles, and the sum of parts.
-template <class Record> void emit_tiles(ops::Lowering& l, const GemmProblem& p, const TileKernels& kernels)
+template <class Record>
+void emit_tiles(ops::Lowering& l, const GemmProblem& p, const TileKernels& kernels, const Large& from)
 {
     const Dim &m = p.c.sizes()[2], &n = p.c.sizes()[3], &k = p.a.sizes()[3];
     const Dim batches = p.c.sizes()[0] * p.c.sizes()[1];
@@ -110,9 +114,9 @@ template <class Record> void emit_tiles(ops::Lowering& l, const GemmProblem& p, 
     const Output partial = never ? Output(ops::records::Absent{p.c}) : sums;
 
     const Dim large_tiles = batches * ceil_div(m, large_side) * ceil_div(n, large_side);
-    const Dim sides = ops::is_at_least(m, least_side) * ops::is_at_least(n, least_side);
-    const Dim large =
-        kernels.large.empty() ? Dim(0) : sides * ops::is_at_least(large_tiles, least_large_tiles);
+    const Dim sides = ops::is_at_least(m, from.side) * ops::is_at_least(n, from.side);
+    const bool has_large = !kernels.large.empty() && from.tiles != never;
+    const Dim large = has_large ? sides * ops::is_at_least(large_tiles, from.tiles) : Dim(0);
     for (const bool of_large : {true, false}) {
         const Dim fits = of_large ? large : 1 - large;
         if (!same(fits, 0))
@@ -154,11 +158,12 @@ std::string refuse_gemm_tile(const device::Capabilities& c, const GemmProblem& p
     return c.shared_bytes < shared_bytes ? "it needs 17 KiB of shared memory" : "";
 }
 
-void gemm_tile(ops::Lowering& l, const device::Capabilities&, const GemmProblem& p)
+void gemm_tile(ops::Lowering& l, const device::Capabilities& c, const GemmProblem& p)
 {
-    if (p.a.dtype == f32) return emit_tiles<ops::records::gemm_tile>(l, p, {"gemm_tile", "gemm_tile_large"});
-    emit_tiles<ops::records::gemm_tile>(l, p,
-                                        {"gemm_tile_half", "gemm_tile_half_large", {l.widening(p.a.dtype)}});
+    const Tuning t = tuning_of(c);
+    TileKernels kernels{"gemm_tile", "gemm_tile_large"};
+    if (p.a.dtype != f32) kernels = {"gemm_tile_half", "gemm_tile_half_large", {l.widening(p.a.dtype)}};
+    emit_tiles<ops::records::gemm_tile>(l, p, kernels, {t.large_tiles, t.large_side});
 }
 
 std::string refuse_gemm_matrix(const device::Capabilities& c, const GemmProblem& p)
@@ -180,8 +185,10 @@ void gemm_matrix(ops::Lowering& l, const device::Capabilities& c, const GemmProb
     const SpirvCompiler* const compiler = spirv_compiler();
     const bool fusible = compiler && compiler->knows("GL_KHR_cooperative_matrix") &&
                          (p.a.dtype == f16 || compiler->knows("GL_EXT_bfloat16"));
+    const Tuning t = tuning_of(c);
     emit_tiles<ops::records::gemm_matrix>(
-        l, p, {small, has_large ? large : "", {matrix_lanes(c)}, of_matrices, fusible});
+        l, p, {small, has_large ? large : "", {matrix_lanes(c)}, of_matrices, fusible},
+        {t.large_matrix_tiles, t.large_side});
 }
 
 } // namespace reprise::kernels

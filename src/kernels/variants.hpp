@@ -11,8 +11,8 @@
 
 namespace reprise::kernels {
 
-// Emits C[b] = A[b] B[b].  The numeric class of f32 and f64 is in shaders/common/gemm.glsl, on GPUs in gemm_tile.cpp, by
-// cooperative matrices in shaders/gemm_matrix.comp, that of f16 and bf16 on CUDA in cuda/gemm_half.cu.
+// Emits C[b] = A[b] B[b].  The numeric class of f32 and f64 is in shaders/common/gemm.glsl, on GPUs in gemm_tile.cpp,
+// by cooperative matrices in shaders/gemm_matrix.comp, that of f16 and bf16 on CUDA in cuda/gemm_half.cu.
 void gemm(ops::Lowering&, const device::Capabilities&, const ops::GemmProblem&);
 // Returns a contiguous view as one matrix [1, 1, rows, columns].
 ops::View as_matrix(ops::View, const Dim& rows, const Dim& columns);
@@ -45,7 +45,6 @@ void conv_depthwise(ops::Lowering&, const device::Capabilities&, const ops::Conv
 std::string refuse_pointwise(const device::Capabilities&, const ops::ConvProblem&);
 void conv_pointwise(ops::Lowering&, const device::Capabilities&, const ops::ConvProblem&);
 std::string refuse_implicit(const device::Capabilities&, const ops::ConvProblem&);
-Dim implicit_serves(const ops::ConvProblem&);
 void conv_implicit(ops::Lowering&, const device::Capabilities&, const ops::ConvProblem&);
 std::string refuse_conv_tile(const device::Capabilities&, const ops::ConvProblem&);
 Dim conv_tile_serves(const ops::ConvProblem&);

@@ -1,6 +1,6 @@
 // Attention as one op. For few keys or queries the weights may be matrices in memory, which the gradient recomputes.
-// Otherwise they are never stored: the forward pass uses a running maximum (online softmax), and the gradient recomputes the weights
-// from the logarithm of each row's sum of exponentials.
+// Otherwise they are never stored: the forward pass uses a running maximum (online softmax), and the gradient
+// recomputes the weights from the logarithm of each row's sum of exponentials.
 #include "ops/attention.hpp"
 
 #include <algorithm>
@@ -243,8 +243,8 @@ void check_dropout(const Shape& batch, const Dim& queries, const Dim& keys)
     });
 }
 
-// The attribute "wide": 0 if heads of these numbers of features have kernels everywhere, 1 if GPUs have some, else 2, as for
-// 0 features and for symbolic numbers.
+// The attribute "wide": 0 if heads of these numbers of features have kernels everywhere, 1 if GPUs have some, else 2,
+// as for 0 features and for symbolic numbers.
 std::int64_t width_of(const Dim& features, const Dim& value_features)
 {
     std::int64_t largest = 0;

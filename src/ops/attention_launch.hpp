@@ -45,8 +45,8 @@ private:
     PassArguments(const graph::Attributes&, const Mask&);
 };
 
-// One pass over the keys (or queries) without a matrix of weights: of a row for each lane, and of tiles of 64 rows on GPUs,
-// where they serve these sizes.
+// One pass over the keys (or queries) without a matrix of weights: of a row for each lane, and of tiles of 64 rows on
+// GPUs, where they serve these sizes.
 void forward_by_lanes(Lowering&, const graph::Attributes&, const AttentionSizes&);
 void gradient_by_lanes(Lowering&, const graph::Attributes&, const AttentionSizes&);
 bool fits_tiles(const Lowering&, const graph::Attributes&);

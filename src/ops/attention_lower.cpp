@@ -58,8 +58,8 @@ DimVector divided(DimVector strides, std::int64_t unit)
     return strides;
 }
 
-// Launches attention_softmax along the rows of a matrix of scores, which it overwrites: an invocation reads each element
-// of its row before it writes it.
+// Launches attention_softmax along the rows of a matrix of scores, which it overwrites: an invocation reads each
+// element of its row before it writes it.
 void softmax_of_rows(Lowering& l, const View& scores, const Mask& mask, const AttentionSizes& s,
                      const Attributes& a)
 {
@@ -177,9 +177,10 @@ void gradient_by_matrices(Lowering& l, const Attributes& a, const AttentionSizes
                   heads_first(l.output(2)));
 }
 
-// Returns 1 where the weights are computed as matrices in memory, and 0 where one pass computes the result without storing
-// them: a pure function of the sizes, the attributes and the kind of device, and not of which sizes are symbols. Matrices
-// are faster on CPUs for few keys, and on GPUs for few queries, which would leave most of a tile's lanes idle.
+// Returns 1 where the weights are computed as matrices in memory, and 0 where one pass computes the result without
+// storing them: a pure function of the sizes, the attributes and the kind of device, and not of which sizes are
+// symbols. Matrices are faster on CPUs for few keys, and on GPUs for few queries, which would leave most of a tile's
+// lanes idle.
 Dim by_matrices(const Lowering& l, const AttentionSizes& s, const Attributes& a)
 {
     constexpr std::int64_t max_keys = 512, min_queries_of_tiles = 16;

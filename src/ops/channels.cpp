@@ -66,7 +66,8 @@ void update_running(Tensor& mean, Tensor& variance, const Tensor& found_mean, co
 namespace {
 
 // Numeric classes: shaders/common/batch_norm.glsl and batch_norm_group.glsl.  In the second one, lanes of a group read
-// neighbouring elements of a channel, which pays if these are neighbours in memory: 8 of them are a sector of a GPU's cache.
+// neighbouring elements of a channel, which pays if these are neighbours in memory: 8 of them are a sector of a GPU's
+// cache.
 constexpr std::int64_t block = 256, max_partials = 1024;
 constexpr std::int64_t block_of_group = 2048, max_partials_of_groups = 256, least_image_of_groups = 8;
 

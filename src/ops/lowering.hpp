@@ -33,8 +33,8 @@ struct View {
     bool contiguous() const; // provably row-major without gaps, at any offset
 };
 
-// Returns a view of elements of 8 or 16 bits as one of i32, whose last dimension is a half or a quarter as long, for kernels that
-// copy words; of words the view itself; nullopt unless the rows consist of whole words.
+// Returns a view of elements of 8 or 16 bits as one of i32, whose last dimension is a half or a quarter as long, for
+// kernels that copy words; of words the view itself; nullopt unless the rows consist of whole words.
 std::optional<View> as_words(View);
 
 // Returns LaunchSpec::result_columns for a result: 0 unless it is contiguous, from the start of its value.
@@ -108,8 +108,8 @@ struct LaunchSpec {
     bool disjoint = false;
     bool moves = false; // copies elements: its 64-bit form (common/abi.glsl: WIDE) serves f64 and i64
     Dim flops = 0;      // multiplications and additions, if the kernel is compute-bound
-    // Of a product or a kernel of rows: the columns of its result, which it writes whole and row-major, of a convolution the
-    // elements; the fuser may let it compute an elementwise chain of the result. 0: it can't.
+    // Of a product or a kernel of rows: the columns of its result, which it writes whole and row-major, of a
+    // convolution the elements; the fuser may let it compute an elementwise chain of the result. 0: it can't.
     Dim result_columns = 0;
     bool texels = false;  // needs its operands in the slab, 16-byte aligned, each within one window
     bool doubles = false; // the floats have 64 bits
@@ -118,13 +118,13 @@ struct LaunchSpec {
 // A batched matrix product: C[b] = A[b] B[b]. Strides are in elements; the last two dimensions are those of the
 // matrix.
 struct GemmProblem {
-    // All of rank 3 or 4: [batch, (batch,) rows, columns].  c is contiguous in its columns; it has the dtype of a and b, or is
-    // f32 where they are f16 or bf16 (kernels::reads_halves).
+    // All of rank 3 or 4: [batch, (batch,) rows, columns].  c is contiguous in its columns; it has the dtype of a and
+    // b, or is f32 where they are f16 or bf16 (kernels::reads_halves).
     View a, b, c;
 };
 
-// A convolution or one of its gradients: computes one of the three tensors from the others. All are contiguous. Dtypes as in
-// GemmProblem; where the result is f32, the bias is so, too.
+// A convolution or one of its gradients: computes one of the three tensors from the others. All are contiguous. Dtypes
+// as in GemmProblem; where the result is f32, the bias is so, too.
 struct ConvProblem {
     enum class Wanted : std::uint8_t { y, x, weight } wanted; // x, weight: the gradient by it
     View x, weight, y;          // [N, Ci, D, H, W], [Co, Ci / groups, kd, kh, kw], [N, Co, OD, OH, OW]
@@ -155,8 +155,9 @@ public:
     virtual void launch(LaunchSpec preferred, LaunchSpec fallback) = 0;
     // The launches that `emit` adds run only at calls where the condition is 1; it must be 1 or 0. Conditions nest.
     virtual void when(const Dim& condition, const std::function<void()>& emit) = 0;
-    // Within `emit`, inputs and outputs of f16 and bf16 are f32, and bools and narrow integers i32: copies, from which the
-    // outputs are rounded afterwards.  For a way to compute an op of which another way takes narrow dtypes (Op::narrow).
+    // Within `emit`, inputs and outputs of f16 and bf16 are f32, and bools and narrow integers i32: copies, from which
+    // the outputs are rounded afterwards.  For a way to compute an op of which another way takes narrow dtypes
+    // (Op::narrow).
     virtual void widened(const std::function<void()>& emit) = 0;
     // Problems with lists of kernel variants (src/kernels/).
     virtual void elementwise(const graph::Op&, const std::vector<View>& inputs, const View& output) = 0;
@@ -169,8 +170,8 @@ public:
     virtual bool texels() const = 0; // whether texel variants are worth recording
     // Whether launches, even those without groups, are cheap compared with their work: on CPUs.
     virtual bool launches_are_cheap() const = 0;
-    // Bytes of shared memory that the kernels of GPUs with Vulkan may use, for a workgroup of 256 invocations; 0 on other
-    // devices, where such kernels are not chosen.
+    // Bytes of shared memory that the kernels of GPUs may use, for a workgroup of 256 invocations; 0 on other devices,
+    // where such kernels are not chosen.
     virtual std::uint32_t group_memory() const = 0;
     virtual bool half_access() const = 0; // Capabilities::half_access
     // The constant WIDENING of kernels that read f16 or bf16 as they are (shaders/common/widening.glsl).

@@ -265,8 +265,8 @@ private:
         dead_[i] = true;
     }
 
-    // Fuses the elementwise launch `j` into the launches of a product whose result only it reads: they compute its chain
-    // before they store their elements.
+    // Fuses the elementwise launch `j` into the launches of a product whose result only it reads: they compute its
+    // chain before they store their elements.
     void join_product(std::size_t j)
     {
         for (const Chain::Input& in : plan_.launches[j].chain->inputs)
@@ -297,8 +297,8 @@ private:
         return !finished.empty();
     }
 
-    // Returns the launch of a product with the result `value` that also computes the elementwise launch, which reads it;
-    // nullopt if no kernel does.
+    // Returns the launch of a product with the result `value` that also computes the elementwise launch, which reads
+    // it; nullopt if no kernel does.
     std::optional<PlanLaunch> finished_by(const PlanLaunch& elementwise, const PlanLaunch& product,
                                           std::uint32_t value) const
     {

@@ -45,16 +45,16 @@ struct PlanLaunch : ops::LaunchSpec {
     std::shared_ptr<const device::HostFunction>
         host{}; // function that a host device runs instead of the kernel
     // The computation of an elementwise launch; until its kernel is chosen, the operands are those of the chain. With
-    // `reduces`: the chain that computes the elements to be reduced. With `result_columns`: the chain of the result of a
-    // product or a convolution (kernels::finish_product).
+    // `reduces`: the chain that computes the elements to be reduced. With `result_columns`: the chain of the result of
+    // a product or a convolution (kernels::finish_product).
     std::shared_ptr<const kernels::Chain> chain{};
     bool is_elementwise() const { return chain && !reduces && same(result_columns, 0); }
     Dim condition = 1; // 1 or 0: whether the launch runs; multiplies the number of groups
     std::uint32_t epoch = 0;
     std::uint32_t segment = no_segment; // the segment that it belongs to
     std::uint32_t node = 0;             // the number of its node: equal for all launches of one node
-    // Launches with the same number are recomputed together; 0: not a recomputation; those that a memory budget has added have
-    // the number `of_budget`.
+    // Launches with the same number are recomputed together; 0: not a recomputation; those that a memory budget has
+    // added have the number `of_budget`.
     static constexpr std::uint32_t of_budget = ~std::uint32_t{0};
     std::uint32_t recomputation = 0;
     std::uint32_t fallback_of = no_launch; // the launch that it replaces if operands are not in the slab

@@ -1,6 +1,6 @@
-// Assigns epochs.  A launch starts a new epoch where it conflicts with one in the current epoch, or where together they would
-// have more live bytes than any single launch of the plan.  On devices where an epoch costs much, a launch joins the earliest
-// epoch after all that it depends on, as far as the live bytes of the epochs in between allow.
+// Assigns epochs.  A launch starts a new epoch where it conflicts with one in the current epoch, or where together they
+// would have more live bytes than any single launch of the plan.  On devices where an epoch costs much, a launch joins
+// the earliest epoch after all that it depends on, as far as the live bytes of the epochs in between allow.
 #include <algorithm>
 #include <numeric>
 
@@ -11,8 +11,8 @@ namespace reprise::plan {
 
 namespace {
 
-// The epochs by which a launch moves up at most: so a value that is larger than the sizes for which a plan is made lives only a
-// little longer.
+// The epochs by which a launch moves up at most: so a value that is larger than the sizes for which a plan is made
+// lives only a little longer.
 constexpr std::uint32_t most_up = 4;
 
 // A launch and its fallbacks, of which only one runs.

@@ -264,7 +264,38 @@ TEST_F(UserKernel, TellsWhatIsWrong)
         EXPECT_EQ(text.kind, ErrorKind::argument);
         EXPECT_THAT(text.text, HasSubstr("mine:3:"));
         EXPECT_THAT(text.text, HasSubstr("nonsense"));
+        const Caught later = error_of([&] {
+            const std::string glsl = "#include \"common/i64.glsl\"\nshared float a[8], b; /* two\nlines */\n"
+                                     "void main()\n{\n    nonsense;\n}\n";
+            return Kernel({.name = "mine", .glsl = glsl})({x}, launch);
+        });
+        EXPECT_THAT(later.text, HasSubstr("mine:6:"));
     }
+}
+
+// A workgroup turns tiles of 8 x 8 elements around their diagonal.
+TEST_F(UserKernel, HasSharedArraysOfTwoDimensionsAndSharedVariables)
+{
+    const Kernel turn({.name = "turn",
+                       .glsl = R"(
+                           shared float tile[8][9], scale;
+                           void main()
+                           {
+                               const uint lane = gl_LocalInvocationID.x, row = lane / 8u, column = lane % 8u;
+                               const uint first = flat_group() * 64u;
+                               if (first >= uint(record.n[0])) return;
+                               tile[row][column] = Floats(record.operand[0].address).v[first + lane];
+                               if (lane == 0u) scale = 2.0;
+                               barrier();
+                               Floats(record.operand[1].address).v[first + lane] = tile[column][row] * scale;
+                           })",
+                       .host = [](const HostLaunch& l) {
+                           for (std::size_t i = 0; i < l.inputs[0].size(); ++i)
+                               l.outputs[0][i / 64 * 64 + i % 8 * 8 + i / 8 % 8] = 2 * l.inputs[0][i];
+                       }});
+    const Tensor x = reshape(arange(192, {.dtype = f32}), {3, 8, 8});
+    const Tensor y = turn({x}, {.outputs = {{f32, x.shape()}}, .groups = 3, .ints = {192}});
+    EXPECT_EQ(floats(y), floats((transpose(x, 1, 2) * 2.0).contiguous()));
 }
 
 // Compiled when the tests were built.

@@ -1,8 +1,8 @@
 // A libcublasLt without a GPU: products by a plain loop, in the order of the emulated driver's streams.
 //
-// The order in which a sum is made depends on all of the problem, strides and alignments too, as a GPU's may: so equal bits
-// show equal problems.  What the library would refuse is refused: pitches below the rows, operands less aligned than was
-// said, an algorithm of another problem, less workspace than was said.
+// The order in which a sum is made depends on all of the problem, strides and alignments too, as a GPU's may: so equal
+// bits show equal problems.  What the library would refuse is refused: pitches below the rows, operands less aligned
+// than was said, an algorithm of another problem, less workspace than was said.
 #include <cublasLt.h>
 #include <cuda.h>
 

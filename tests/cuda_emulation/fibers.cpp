@@ -113,7 +113,8 @@ struct Block {
     const void* scheduler_stack = nullptr; // of the address sanitizer
     std::size_t scheduler_bytes = 0;
 };
-// A plain pointer, which a thread that ends may still set: objects of the library wait for work then.
+// A plain pointer, which a thread that ends may still set, as objects of the library wait for work then: that block is
+// never deleted.
 thread_local Block* block = nullptr;
 struct BlockOwner {
     ~BlockOwner()
@@ -180,6 +181,8 @@ void wait_for(const std::uint64_t& count)
 
 void sync_block()
 {
+    if (!block || !block->body)
+        std::abort(); // threads of a kernel without shared memory run one after the other
     if (++block->arrived < block->threads) return wait_for(block->barriers);
     block->arrived = 0;
     ++block->barriers;
@@ -231,6 +234,7 @@ bool run_block(unsigned threads, bool backwards, const std::function<void()>& th
         }
         if (!moved) return false;
     }
+    block->body = nullptr;
     return true;
 }
 

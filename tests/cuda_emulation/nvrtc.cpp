@@ -1,5 +1,5 @@
-// A libnvrtc that compiles for the host, by the compiler that the tests were built with: its image is a shared library, which
-// the emulated driver opens.
+// A libnvrtc that compiles for the host, by the compiler that the tests were built with: its image is a shared library,
+// which the emulated driver opens.
 #include <nvrtc.h>
 
 #include <cstdint>

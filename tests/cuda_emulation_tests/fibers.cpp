@@ -21,7 +21,7 @@ TEST_P(Fibers, MeetAtBarriers)
     ASSERT_TRUE(run_block(threads, GetParam(), [&] {
         for (unsigned& c : count) {
             ++c;
-            rp::sync_block();
+            rp::barrier();
             seen.push_back(c);
         }
     }));
@@ -36,7 +36,7 @@ TEST_P(Fibers, KeepTheirPlaceAndTheirLocals)
         unsigned sum = 0;
         for (unsigned i = 0; i < 3; ++i) {
             sum += threadIdx.x;
-            rp::sync_block();
+            rp::barrier();
         }
         sums[threadIdx.x] = sum;
     }));
@@ -67,10 +67,10 @@ TEST_P(Fibers, ReduceInSharedMemory)
         RP_SHARED(float, room, 128);
         const unsigned t = threadIdx.x;
         room[t] = static_cast<float>(t);
-        rp::sync_block();
+        rp::barrier();
         for (unsigned apart = 64; apart > 0; apart /= 2) {
             if (t < apart) room[t] += room[t + apart];
-            rp::sync_block();
+            rp::barrier();
         }
         sums[t] = room[0];
     }));
@@ -80,13 +80,13 @@ TEST_P(Fibers, ReduceInSharedMemory)
 TEST_P(Fibers, SayThatTheyCannotGoOn)
 {
     EXPECT_FALSE(run_block(64, GetParam(), [] {
-        if (threadIdx.x != 5) rp::sync_block(); // which one thread never reaches
+        if (threadIdx.x != 5) rp::barrier(); // which one thread never reaches
     }));
     EXPECT_FALSE(run_block(64, GetParam(), [] {
         if (threadIdx.x < 20) rp::shuffle(1, 0);
     }));
     EXPECT_FALSE(run_block(64, GetParam(), [] {
-        if (threadIdx.x % 2) rp::sync_block();
+        if (threadIdx.x % 2) rp::barrier();
         else rp::shuffle(1, 0);
     }));
     unsigned ran = 0;

@@ -1,5 +1,5 @@
-// The CUDA device on the emulated driver (tests/cuda_emulation): loading it, graphs, memory, and what each of the driver's
-// failures leaves behind.
+// The CUDA device on the emulated driver (tests/cuda_emulation): loading it, graphs, memory, and what each of the
+// driver's failures leaves behind.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

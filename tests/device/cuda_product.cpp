@@ -1,4 +1,5 @@
-// Products of matrices by cuBLASLt (tests/cuda_emulation/cublaslt.cpp): the problems it gets, and how recordings keep them.
+// Products of matrices by cuBLASLt (tests/cuda_emulation/cublaslt.cpp): the problems it gets, and how recordings keep
+// them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

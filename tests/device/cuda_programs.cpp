@@ -9,6 +9,7 @@
 #include <reprise/program.hpp>
 #include <reprise/testing.hpp>
 
+#include "device/cuda_compiler.hpp"
 #include "graph/cell.hpp"
 #include "support/devices.hpp"
 #include "testing/op_suite.hpp"
@@ -16,6 +17,14 @@
 
 namespace reprise::device::cuda {
 namespace {
+
+TEST(CudaCompiler, WritesPositionsAsCompilersOfGlslDo)
+{
+    EXPECT_EQ(with_glsl_positions("mine(3): error: x\n  f(1) y\na b(2): c\nother.cuh(12): f(4): d"),
+              "mine:3: error: x\n  f(1) y\na b(2): c\nother.cuh:12: f(4): d");
+    EXPECT_EQ(with_glsl_positions(""), "");
+    EXPECT_EQ(with_glsl_positions("(3): x\nmine(): y\nmine(3"), ":3: x\nmine(): y\nmine(3");
+}
 
 TEST(CudaProductPrograms, HaveTheBitsOfEagerCodeAtAnySizeFromSeveralThreads)
 {
@@ -215,7 +224,7 @@ TEST(CudaConvolutions, OfHalvesHaveTheLaunchesOfFloats)
             [](const Tensor& x, const Tensor& w) {
                 return conv2d(x, w, {}, {.padding = {1, 1}});
             },
-            {spec({2, 8, 6, 6}, dtype), spec({4, 8, 3, 3}, dtype)});
+            {spec({symbol("n"), 8, 6, 6}, dtype), spec({4, 8, 3, 3}, dtype)});
         return stats().launches - before;
     };
     for (const DType half : halves()) EXPECT_EQ(launches(half), launches(f32)) << name_of(half);

@@ -60,8 +60,8 @@ TEST(SpirvCheck, AModuleWithoutTheModeIsAFault)
     EXPECT_THAT(spirv_faults("tanh", with_float_controls(half)), IsEmpty());
 }
 
-// The bits of kernels with barriers, which GPUs run, thus do not depend on the size of a subgroup, except for those that
-// multiply cooperative matrices, a device's own.
+// The bits of kernels with barriers, which GPUs run, thus do not depend on the size of a subgroup, except for those
+// that multiply cooperative matrices, a device's own.
 TEST(SpirvCheck, KernelsWithBarriersUseNoSubgroups)
 {
     constexpr std::uint32_t OpControlBarrier = 224;

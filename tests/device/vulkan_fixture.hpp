@@ -28,6 +28,9 @@ inline const std::vector<std::uint32_t> window_add = {
 inline const std::vector<std::uint32_t> wrong_select = {
 #include "device_shaders/wrong_select.inc"
 };
+inline const std::vector<std::uint32_t> refines = {
+#include "device_shaders/refines.inc"
+};
 } // namespace code
 
 inline void register_all(Device& device)

@@ -50,6 +50,29 @@ TEST_P(VulkanWorkaround, AWrongSelectAndAFusedFmaAreFound)
     EXPECT_FALSE(imitated.unpacks_subnormals);
 }
 
+// The text that corrects quotients runs on the simulated GPU; here its constant reaches a driver.
+TEST_P(VulkanWorkaround, AConstantTellsShadersToRefineDivisions)
+{
+    const auto told = [&] {
+        const auto y = device_->allocate(256);
+        const LaunchDeclaration launch{{"refines", {}, nullptr}, {Access::write}, 0, 0, 0};
+        const auto recording = device_->record({&launch, 1}, {});
+        recording->begin();
+        const Operand operands[1] = {operand(*y)};
+        recording->set(0, {operands, {}, {}, 1});
+        device_->wait(recording->submit());
+        return download<float>(*device_, y->address, 1)[0];
+    };
+    const ProbeResults found = probe(*device_, context().device.physical());
+    const bool refines = found.fuses_fma && !found.rounds_division;
+    device_->register_kernel("refines", code::refines);
+    EXPECT_EQ(told(), refines ? 1.0f : 0.0f);
+    reopen();
+    context().pipelines.refine_divisions(true);
+    device_->register_kernel("refines", code::refines);
+    EXPECT_EQ(told(), 1.0f);
+}
+
 // A device that lacks the mode SignedZeroInfNanPreserve gets modules without it.
 TEST_P(VulkanWorkaround, WithoutThePreserveModeModulesRun)
 {

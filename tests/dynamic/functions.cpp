@@ -272,8 +272,8 @@ TEST(DynamicFunction, KeepsInputsApartThatAreMadeOfEachOther)
               gradients([](const Tensors& in) { return matmul(in[0], in[1]); }));
 }
 
-// The gradient of a layer's weight, which is used transposed.  Of whole numbers, as the gradient lies in another way than
-// that of matmul, where a library may add in another order.
+// The gradient of a layer's weight, which is used transposed.  Of whole numbers, as the gradient lies in another way
+// than that of matmul, where a library may add in another order.
 TEST(DynamicFunction, TakesTransposedOperands)
 {
     const auto gradients = [](const Call& f) {

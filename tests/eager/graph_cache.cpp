@@ -1,4 +1,5 @@
-// Eager code whose evaluations are like earlier ones replays them: with nothing made anew, and the bits of plans of its own.
+// Eager code whose evaluations are like earlier ones replays them: with nothing made anew, and the bits of plans of its
+// own.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

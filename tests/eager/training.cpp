@@ -60,7 +60,8 @@ TEST_P(EagerTraining, MakesNothingAfterTheSecondSizeAndHasTheBitsOfPlansOfItsOwn
     EXPECT_EQ(got, alone([&] { return train(false); }));
 }
 
-// The first step makes what the optimizer keeps; of the loop's own structure the second and the third are the first two.
+// The first step makes what the optimizer keeps; of the loop's own structure the second and the third are the first
+// two.
 TEST_P(EagerTraining, MakesNothingAfterTheSecondSizeWhereNoStepHasTheSizeOfAnother)
 {
     const auto train = [&](bool counted) {

@@ -145,7 +145,8 @@ std::set<const graph::Op*> ops_below(const std::vector<Tensor>& outputs)
 std::set<const graph::Op*> derivatives_of(const OpInfo& row)
 {
     std::set<const graph::Op*> derivatives;
-    // The check multiplies outputs by their cotangents: where an op passes a cotangent on, the gradient is that product's.
+    // The check multiplies outputs by their cotangents: where an op passes a cotangent on, the gradient is that
+    // product's.
     const graph::Op& of_check = ops::row_op("mul", 1);
     const Setting setting{Device("reference"), true};
     const UseDevice use(setting.device);

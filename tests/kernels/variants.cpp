@@ -76,7 +76,7 @@ TEST(Variants, OfAConvolutionSayWhyTheyAreNotTaken)
     EXPECT_THAT(refusal(p), HasSubstr("depth"));
 }
 
-TEST(Variants, OfAConvolutionOnCudaReadWindowsWhereTheyLie)
+TEST(Variants, OfAConvolutionOfHalvesOnCudaReadWindowsWhereTheyLie)
 {
     const device::Capabilities cuda{.compute_capability = 80};
     ops::ConvProblem p = problem({symbol("n"), 4, 8, 8}, {8, 4, 3, 3}, 1, 1);
@@ -85,16 +85,18 @@ TEST(Variants, OfAConvolutionOnCudaReadWindowsWhereTheyLie)
         EXPECT_EQ(r.variant, "implicit");
         return r.reason;
     };
-    for (const DType t : {f32, f16, bf16}) {
-        p.x.dtype = t;
+    for (const DType half : {f16, bf16}) {
+        p.x.dtype = p.weight.dtype = half;
         EXPECT_EQ(implicit(cuda), "");
+        EXPECT_THAT(implicit(lavapipe), HasSubstr("CUDA"));
     }
-    EXPECT_THAT(implicit(lavapipe), HasSubstr("CUDA"));
-    p.x.dtype = f64;
-    EXPECT_THAT(implicit(cuda), HasSubstr("f32"));
+    for (const DType other : {f32, f64}) {
+        p.x.dtype = p.weight.dtype = other;
+        EXPECT_THAT(implicit(cuda), HasSubstr("f16"));
+    }
 }
 
-TEST(Variants, OfAConvolutionOnOtherGpusDoSo)
+TEST(Variants, OfAConvolutionOnGpusReadWindowsWhereTheyLie)
 {
     const device::Capabilities gpu{.kind = device::Kind::discrete, .shared_bytes = 32768};
     ops::ConvProblem p = problem({symbol("n"), 4, 8, 8}, {8, 4, 3, 3}, 1, 1);
@@ -115,8 +117,9 @@ TEST(Variants, OfAConvolutionOnOtherGpusDoSo)
     EXPECT_THAT(of_kernel(19, 12), HasSubstr("sizes"));
     EXPECT_THAT(of_kernel(1, 30), HasSubstr("sizes"));
     EXPECT_EQ(of_kernel(3, symbol("width")), ""); // at some calls
-    EXPECT_THAT(tile({.kind = device::Kind::discrete, .shared_bytes = 32768, .compute_capability = 80}),
-                HasSubstr("Vulkan"));
+    const device::Capabilities cuda{
+        .kind = device::Kind::discrete, .shared_bytes = 49152, .half_access = true, .compute_capability = 80};
+    EXPECT_EQ(tile(cuda), "");
     EXPECT_THAT(tile({.kind = device::Kind::discrete, .shared_bytes = 16384}), HasSubstr("28.5 KiB"));
     EXPECT_THAT(tile({.kind = device::Kind::discrete, .shared_bytes = 32768, .workgroup_invocations = 128}),
                 HasSubstr("CPUs"));
@@ -126,6 +129,7 @@ TEST(Variants, OfAConvolutionOnOtherGpusDoSo)
         with_halves.half_access = true;
         EXPECT_THAT(tile(gpu), HasSubstr("f32"));
         EXPECT_EQ(tile(with_halves), "");
+        EXPECT_THAT(tile(cuda), HasSubstr("f32")); // `implicit` serves them
     }
     p.x.dtype = p.weight.dtype = f64;
     EXPECT_THAT(tile(gpu), HasSubstr("f32"));

@@ -101,8 +101,8 @@ TEST(Attention, GivesZerosWhereNoKeyIsLeft)
     EXPECT_NE(dq[8], 0);
 }
 
-// Masks of each shape, at lengths with weights as matrices and without, against the same from softmax; the first query of
-// the mask [T, S] sees no key. The queries are more than a tile of GPUs has.
+// Masks of each shape, at lengths with weights as matrices and without, against the same from softmax; the first query
+// of the mask [T, S] sees no key. The queries are more than a tile of GPUs has.
 TEST(Attention, TakesMasksOfAllBroadcastShapes)
 {
     const Dim n = symbol("n");

@@ -175,8 +175,8 @@ TEST(Convolution, OfAnEmptyBatchGivesNothingAndNoGradient)
               (Shape{0, 2, 7, 7}));
 }
 
-// Of large batches parts are computed in turn: five of at most two images, seven of which two have none, parts that begin
-// inside of a texel, and groups.  All sums are exact.
+// Of large batches parts are computed in turn: five of at most two images, seven of which two have none, parts that
+// begin inside of a texel, and groups.  All sums are exact.
 struct LargeBatch {
     Shape x, weight;
     ConvOptions<2> options;

@@ -1,5 +1,5 @@
-// Products and convolutions of f16 and bf16.  Kernels of GPUs (REPRISE_KERNELS=gpu) read such operands as they are and compute
-// in f32, by cooperative matrices where the device has them.
+// Products and convolutions of f16 and bf16.  Kernels of GPUs (REPRISE_KERNELS=gpu) read such operands as they are and
+// compute in f32, by cooperative matrices where the device has them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -11,6 +11,7 @@
 #include <reprise/reprise.hpp>
 
 #include "kernels/chain.hpp"
+#include "kernels/tuning.hpp"
 #include "kernels/variants.hpp"
 #include "support/devices.hpp"
 #include "support/spy_device.hpp"
@@ -52,8 +53,8 @@ Tensor stored(const Tensor& x, Stored as)
     return cat({zeros({1}, {.dtype = x.dtype()}), x.flatten()}).narrow(0, 1, x.numel()).view(x.shape());
 }
 
-// A product of halves is that of their numbers in f32, rounded once: exactly so on Vulkan without cooperative matrices, whose
-// sums have another order.
+// A product of halves is that of their numbers in f32, rounded once: exactly so on Vulkan without cooperative matrices,
+// whose sums have another order.
 void expect_product(const Tensor& a, const Tensor& b, Product multiply)
 {
     const DType t = a.dtype();
@@ -93,12 +94,24 @@ TEST(HalfProducts, OfSizesAroundATile)
             }
 }
 
+// Tiles of both sizes give the same bits.
 TEST(HalfProducts, OfLargeTiles)
 {
-    for (const DType t : {f16, bf16})
-        for (const Stored as : {Stored::by_rows, Stored::by_columns})
-            expect_product(stored(numbers({1028, 36}, t, 1), as), stored(numbers({36, 1030}, t, 2), as),
-                           multiply);
+    const test::PlansOfTheirOwn plans;
+    for (const DType t : {f16, bf16}) {
+        for (const Stored as : {Stored::by_rows, Stored::by_columns}) {
+            const Tensor a = stored(numbers({132, 36}, t, 1), as), b = stored(numbers({36, 260}, t, 2), as);
+            const kernels::ForcedTuning small(
+                {.large_tiles = kernels::never, .large_matrix_tiles = kernels::never});
+            const Floats by_small = cast(matmul(a, b), f32).to_vector<float>();
+            const kernels::ForcedTuning large({.large_tiles = 0, .large_side = 0, .large_matrix_tiles = 0});
+            expect_product(a, b, multiply);
+            EXPECT_EQ(cast(matmul(a, b), f32).to_vector<float>(), by_small);
+        }
+        const kernels::ForcedTuning large({.large_tiles = 0, .large_side = 0, .large_matrix_tiles = 0});
+        const std::string plan = record(multiply, {spec({132, 20}, t), spec({20, 260}, t)}).text();
+        EXPECT_EQ(plan.find("_large") != std::string::npos, kernels::reads_halves(capabilities())) << plan;
+    }
 }
 
 TEST(HalfProducts, OfBatchesOfHeads)
@@ -114,7 +127,8 @@ TEST(HalfProducts, OfNoElements)
     EXPECT_THAT(cast(none, f32).to_vector<float>(), testing::Each(0.0f));
 }
 
-// The default device, with kernels that widen f16 by integers, as on devices whose unpackHalf2x16 loses subnormal numbers.
+// The default device, with kernels that widen f16 by integers, as on devices whose unpackHalf2x16 loses subnormal
+// numbers.
 class WithoutUnpack : public test::SpyDevice {
 public:
     explicit WithoutUnpack(std::shared_ptr<device::Device> to)
@@ -184,16 +198,18 @@ TEST(HalfProducts, ReadNothingOutside)
 // Symbolic sizes, and both sizes of tiles, belong to one numeric class.
 TEST(HalfProducts, HaveOneNumericClass)
 {
+    const test::PlansOfTheirOwn plans;
+    const kernels::ForcedTuning tuning({.large_tiles = 4, .large_side = 128, .large_matrix_tiles = 4});
     const Dim m = symbol("m"), k = symbol("k");
     for (const DType t : {f16, bf16}) {
         const Program product =
-            record([](Tensor x, Tensor y) { return matmul(x, y); }, {spec({m, k}, t), spec({k, 1024}, t)});
+            record([](Tensor x, Tensor y) { return matmul(x, y); }, {spec({m, k}, t), spec({k, 256}, t)});
         for (const auto& [rows, steps] :
-             std::vector<std::array<std::int64_t, 2>>{{1030, 36}, {3, 7}, {64, 1030}}) {
-            const Tensor x = numbers({rows, steps}, t, 7), y = numbers({steps, 1024}, t, 8);
+             std::vector<std::array<std::int64_t, 2>>{{260, 36}, {3, 7}, {64, 1030}}) {
+            const Tensor x = numbers({rows, steps}, t, 7), y = numbers({steps, 256}, t, 8);
             const Tensor all = matmul(x, y);
             EXPECT_EQ(cast(product(x, y), f32).to_vector<float>(), cast(all, f32).to_vector<float>());
-            if (rows > 1000 && capabilities().product_library.empty()) { // a library chooses by size
+            if (rows > 200 && capabilities().product_library.empty()) { // a library chooses by size
                 EXPECT_EQ(cast(matmul(x.narrow(0, 0, 70), y), f32).to_vector<float>(),
                           cast(all.narrow(0, 0, 70), f32).to_vector<float>());
             }
@@ -224,7 +240,8 @@ TEST(HalfProducts, OfConvolutions)
             }
 }
 
-// Attention of halves and its gradients are those of their numbers in f32, but for roundings: each number of features has kernels.
+// Attention of halves and its gradients are those of their numbers in f32, but for roundings: each number of features
+// has kernels.
 TEST(HalfProducts, OfAttention)
 {
     for (const DType t : {f16, bf16})

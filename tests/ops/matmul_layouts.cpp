@@ -9,6 +9,8 @@
 
 #include <reprise/reprise.hpp>
 
+#include "kernels/tuning.hpp"
+#include "kernels/variants.hpp"
 #include "support/devices.hpp"
 #include "testing/values.hpp"
 
@@ -66,12 +68,37 @@ void expect_product(const Floats& got, const Floats& x, const Floats& y, std::in
         }
 }
 
+// Whether products use the tiles of GPUs: REPRISE_KERNELS=gpu chooses them on CPUs, too.
+bool uses_tiles()
+{
+    const device::Capabilities& c = test::inner(default_device()).capabilities();
+    return kernels::refuse_gemm_tile(c, {}).empty();
+}
+
+bool has(const std::string& all, const char* part) { return all.find(part) != std::string::npos; }
+
+std::string plan_of_product(std::int64_t m, std::int64_t n, std::int64_t k)
+{
+    return record([](Tensor x, Tensor y) { return matmul(x, y); }, {spec({m, k}), spec({k, n})}).text();
+}
+
+// The tunings (kernels/tuning.hpp) that choose tiles of one size for all products.
+constexpr kernels::Tuning all_small{.large_tiles = kernels::never},
+    all_large{.large_tiles = 0, .large_side = 0};
+
+Floats product_by(const kernels::Tuning& tuning, const Tensor& a, const Tensor& b)
+{
+    const test::PlansOfTheirOwn plans;
+    const kernels::ForcedTuning forced(tuning);
+    return matmul(a, b).to_vector<float>();
+}
+
 TEST(MatmulLayouts, OfSizesAroundATile)
 {
     const std::vector<std::array<std::int64_t, 3>> sizes{
-        {1, 1, 1},   {1, 64, 17},      {3, 5, 7},        {64, 64, 16}, {65, 63, 15},
-        {4, 68, 33}, {66, 130, 20},    {128, 4, 64},     {5, 8, 511},  {12, 20, 512},
-        {9, 8, 515}, {1030, 1027, 37}, {1028, 1024, 36}, {8, 12, 2052}};
+        {1, 1, 1},   {1, 64, 17},    {3, 5, 7},      {64, 64, 16}, {65, 63, 15},
+        {4, 68, 33}, {66, 130, 20},  {128, 4, 64},   {5, 8, 511},  {12, 20, 512},
+        {9, 8, 515}, {130, 257, 37}, {260, 128, 36}, {8, 12, 2052}};
     for (const auto& [m, n, k] : sizes) {
         const Floats x = numbers(static_cast<std::size_t>(m * k), 1),
                      y = numbers(static_cast<std::size_t>(k * n), 2);
@@ -80,7 +107,9 @@ TEST(MatmulLayouts, OfSizesAroundATile)
                                             << l.y_by_columns << l.offset);
             const Tensor a = stored(x, m, k, l.x_by_columns, l.offset),
                          b = stored(y, k, n, l.y_by_columns, l.offset);
-            expect_product(matmul(a, b).to_vector<float>(), x, y, m, n, k);
+            const Floats product = product_by(all_small, a, b);
+            expect_product(product, x, y, m, n, k);
+            if (uses_tiles()) EXPECT_EQ(product_by(all_large, a, b), product);
         }
     }
 }
@@ -94,6 +123,8 @@ TEST(MatmulLayouts, OfNoElements)
 // Sizes that are symbols choose among recorded launches, constants when the plan is made; the bits are the same.
 TEST(MatmulLayouts, OfSymbolicSizesHaveTheBitsOfConstantOnes)
 {
+    const test::PlansOfTheirOwn plans;
+    const kernels::ForcedTuning tuning({.large_tiles = 4, .large_side = 128});
     const Dim m = symbol("m"), n = symbol("n"), k = symbol("k");
     const auto plain = [](Tensor x, Tensor y) { return matmul(x, y); };
     const auto turned = [](Tensor x, Tensor y) { return matmul(x.t(), y); };
@@ -105,8 +136,8 @@ TEST(MatmulLayouts, OfSymbolicSizesHaveTheBitsOfConstantOnes)
                                                                                        {200, 300, 1030},
                                                                                        {1, 1, 513},
                                                                                        {4, 4, 0},
-                                                                                       {1024, 1026, 9},
-                                                                                       {1026, 1024, 40}}) {
+                                                                                       {256, 130, 9},
+                                                                                       {130, 256, 40}}) {
         SCOPED_TRACE(testing::Message() << rows << " x " << steps << " x " << columns);
         const Tensor x = from_vector(numbers(static_cast<std::size_t>(rows * steps), 3), {rows, steps}),
                      y = from_vector(numbers(static_cast<std::size_t>(steps * columns), 4), {steps, columns});
@@ -120,33 +151,19 @@ TEST(MatmulLayouts, OfSymbolicSizesHaveTheBitsOfConstantOnes)
     }
 }
 
-// Tiles of both sizes belong to one numeric class.
-TEST(MatmulLayouts, OfLargeTilesHaveTheBitsOfSmallOnes)
-{
-    constexpr std::int64_t size = 1024 + 4, k = 36;
-    const Tensor x = from_vector(numbers(size * k, 5), {size, k}),
-                 y = from_vector(numbers(k * size, 6), {k, size});
-    const Floats all = matmul(x, y).to_vector<float>();
-    for (const std::int64_t from : {std::int64_t{0}, std::int64_t{640}, size - 70}) {
-        const Floats some = matmul(x.narrow(0, from, 70), y).to_vector<float>();
-        EXPECT_TRUE(std::equal(some.begin(), some.end(), all.begin() + from * size)) << from;
-    }
-}
-
-// Steps beyond K must not turn a sum of -0 to +0, which a fused fma gives (not lavapipe's before 26.2).  8 steps fill a round of large tiles, and half a round of small ones.
+// Steps beyond K must not turn a sum of -0 to +0, which a fused fma gives (not lavapipe's before 26.2).  8 steps fill a
+// round of large tiles, and half a round of small ones.
 TEST(MatmulLayouts, OfSumsThatUnderflowHaveTheirSign)
 {
-    constexpr std::int64_t size = 1024, k = 8;
-    const Tensor x = full({size, k}, -1e-30), y = full({k, size}, 1e-30);
-    const Floats all = matmul(x + 0.0, y + 0.0).to_vector<float>();
-    const Floats some = matmul((x + 0.0).narrow(0, 0, 64), y + 0.0).to_vector<float>();
+    constexpr std::int64_t m = 128, n = 128, k = 8;
+    const Tensor x = full({m, k}, -1e-30) + 0.0, y = full({k, n}, 1e-30) + 0.0;
+    const Floats all = product_by(all_large, x, y), some = product_by(all_small, x, y);
     for (std::size_t i = 0; i < some.size(); ++i) {
         ASSERT_EQ(some[i], 0.0f);
         ASSERT_EQ(std::signbit(some[i]), std::signbit(all[i])) << i;
     }
 }
 
-// The kernels for which these tests are: REPRISE_KERNELS=gpu chooses them on CPUs, too.
 TEST(MatmulLayouts, UseTheTilesOfGpusThere)
 {
     const device::Capabilities& c = test::inner(default_device()).capabilities();
@@ -154,22 +171,23 @@ TEST(MatmulLayouts, UseTheTilesOfGpusThere)
     const bool forced = kernels && std::string(kernels) == "gpu" && c.id.starts_with("vulkan");
     const bool gpu = c.kind == device::Kind::discrete || c.kind == device::Kind::integrated;
     const bool tiled = forced || (gpu && !c.is_cuda());
-    const auto text = [](std::int64_t m, std::int64_t n, std::int64_t k) {
-        return record([](Tensor x, Tensor y) { return matmul(x, y); }, {spec({m, k}), spec({k, n})}).text();
-    };
-    const std::string small = text(64, 64, 64), large = text(2048, 1024, 36), few = text(1024, 1024, 36),
-                      split = text(8, 8, 2048);
-    const auto has = [](const std::string& all, const char* part) {
-        return all.find(part) != std::string::npos;
-    };
+    EXPECT_EQ(uses_tiles(), tiled);
+    const std::string small = plan_of_product(64, 64, 64), split = plan_of_product(8, 8, 2048);
     EXPECT_EQ(has(small, "gemm_tile"), tiled) << small;
     EXPECT_FALSE(has(small, "gemm_tile_large") || has(small, "gemm_sum")) << small;
-    EXPECT_EQ(has(large, "gemm_tile_large"), tiled) << large;
-    EXPECT_FALSE(has(few, "gemm_tile_large")) << few; // 64 tiles would leave most of a GPU idle
+    const auto by = [](const kernels::Tuning& tuning) {
+        const kernels::ForcedTuning forced(tuning);
+        return plan_of_product(64, 64, 64);
+    };
+    EXPECT_EQ(has(by(all_large), "gemm_tile_large"), tiled);
+    EXPECT_FALSE(has(by(all_small), "gemm_tile_large"));
+    const std::string many = plan_of_product(2048, 1024, 36);
+    EXPECT_EQ(has(many, "gemm_tile_large"), tiled) << many;
     EXPECT_EQ(has(split, "gemm_tile") && has(split, "gemm_sum"), tiled) << split;
 }
 
-// A product with a long K and a small result is computed in parts, here of two batches with an outer and an inner stride.
+// A product with a long K and a small result is computed in parts, here of two batches with an outer and an inner
+// stride.
 TEST(MatmulLayouts, OfBatchesWithALongK)
 {
     constexpr std::int64_t outer = 2, inner = 3, m = 5, n = 8, k = 1100;

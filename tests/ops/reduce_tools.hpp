@@ -72,13 +72,15 @@ template <class F> auto gradient_of(F f)
 }
 
 // Whether the default device runs kernels: then results have the kernels' bits.
-inline bool runs_kernels() { return reprise::default_device().name().rfind("vulkan", 0) == 0; }
+inline bool runs_kernels()
+{
+    return !reprise::test::inner(reprise::default_device()).capabilities().host_kernels;
+}
 
-// Whether it is a GPU with Vulkan, or runs the kernels of one.
+// Whether it is a GPU, or runs the kernels of one.
 inline bool runs_kernels_of_gpus()
 {
-    const auto& c = reprise::test::inner(reprise::default_device()).capabilities();
-    return c.gpu_kernels() && !c.is_cuda() && !c.host_kernels;
+    return runs_kernels() && reprise::test::inner(reprise::default_device()).capabilities().gpu_kernels();
 }
 
 // The elements of each output of a reduction over `dims`, row-major.

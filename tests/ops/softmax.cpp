@@ -26,8 +26,8 @@ struct Case {
     std::int64_t dim;
 };
 
-// Whole texels along the rows and not, rows of other dimensions, more than one block of 256, one element; more and fewer
-// elements than a number of lanes takes at once on GPUs.
+// Whole texels along the rows and not, rows of other dimensions, more than one block of 256, one element; more and
+// fewer elements than a number of lanes takes at once on GPUs.
 const std::vector<Case> cases{
     {"one", {1}, 0},
     {"five", {5}, 0},
@@ -35,9 +35,10 @@ const std::vector<Case> cases{
     {"texels", {33, 64}, -1},
     {"four_lanes", {70, 60}, 1},
     {"lanes_of_two_rows", {2, 65, 9}, 1},
-    {"nearly_a_group", {3, 1023}, 1},
-    {"a_group", {3, 1024}, 1},
-    {"more_than_a_group", {2, 1029}, 1},
+    {"nearly_32_fours", {3, 1023}, 1},
+    {"32_lanes", {3, 1024}, 1},
+    {"a_group_of_fours", {3, 1028}, 1},
+    {"a_group", {2, 1029}, 1},
     {"blocks", {3, 1000}, 1},
     {"odd_blocks", {3, 999}, 1},
     {"columns", {40, 7}, 0},

@@ -1,4 +1,5 @@
-// Parameters in f16 and bf16 train: the step is computed in f32, state and parameter are rounded to the parameter's dtype.
+// Parameters in f16 and bf16 train: the step is computed in f32, state and parameter are rounded to the parameter's
+// dtype.
 #include <gtest/gtest.h>
 
 #include <cmath>

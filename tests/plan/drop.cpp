@@ -71,8 +71,9 @@ HandMade random_graph(std::uint64_t seed, std::int64_t most)
     return p;
 }
 
-// The least that temporaries can take, whatever is made when and how often: a path through the sets of values that live,
-// along which launches add their results and values go, by its largest sum of bytes.  For plans of one output and no state.
+// The least that temporaries can take, whatever is made when and how often: a path through the sets of values that
+// live, along which launches add their results and values go, by its largest sum of bytes.  For plans of one output and
+// no state.
 std::uint64_t least_by_force(const Plan& plan)
 {
     using Set = std::uint32_t;
@@ -233,8 +234,8 @@ std::uint64_t mixed(std::uint64_t a, std::uint64_t b)
     return a * 0xBF58476D1CE4E5B9u;
 }
 
-// What outputs and state hold in the end.  A launch's results depend on which it is, on all that it reads, and on what other
-// launches have left in its results.
+// What outputs and state hold in the end.  A launch's results depend on which it is, on all that it reads, and on what
+// other launches have left in its results.
 std::vector<std::uint64_t> computed(const Plan& plan)
 {
     std::vector<std::uint64_t> holds;

@@ -1,5 +1,5 @@
-// Plans of whole training steps are free of hazards at every size, no barrier of theirs is superfluous, and their arenas
-// are about as small as they can be.  Nothing runs: the null device imitates each kind of driver.
+// Plans of whole training steps are free of hazards at every size, no barrier of theirs is superfluous, and their
+// arenas are about as small as they can be.  Nothing runs: the null device imitates each kind of driver.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -34,8 +34,8 @@ TEST(Held, ByAConvolutionArePatchesOfAPart)
     EXPECT_LT(held("gpu"), 24 * mib);
 }
 
-// The weights take 512 KiB: by matrices the gradient holds these and their gradient, nothing more of that size. Tiles on GPUs
-// hold only the result, which takes 128 KiB, and two numbers for each query.
+// The weights take 512 KiB: by matrices the gradient holds these and their gradient, nothing more of that size. Tiles
+// on GPUs hold only the result, which takes 128 KiB, and two numbers for each query.
 TEST(Held, ByAttentionAreTwoMatricesOrNone)
 {
     const Spec heads = spec({2, 4, 128, 32});

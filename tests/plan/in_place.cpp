@@ -72,7 +72,8 @@ TEST_P(InPlace, NotOfWhatIsReadInAnotherOrder)
               2);
 }
 
-// Each of two results over what the other is made of, too.  a and b are no products, which on GPUs would compute the chain.
+// Each of two results over what the other is made of, too.  a and b are no products, which on GPUs would compute the
+// chain.
 TEST_P(InPlace, OfAChainOfTwoResults)
 {
     EXPECT_EQ(matrices(

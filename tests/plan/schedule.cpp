@@ -187,8 +187,8 @@ TEST(Schedule, RecomputationsStayWhereTheirResultsAreNeeded)
     EXPECT_THAT(p.epochs(), ElementsAre(0, 1, 1, 2));
 }
 
-// Of random plans: conflicting launches keep their order, and epochs hold no more than the most that they do on a CPU, or a
-// single launch needs.
+// Of random plans: conflicting launches keep their order, and epochs hold no more than the most that they do on a CPU,
+// or a single launch needs.
 TEST(Schedule, OnGpusOrderAndMemoryOfRandomPlansAreKept)
 {
     std::uint32_t seed = 1;

@@ -5,6 +5,7 @@
 #include <reprise/program.hpp>
 #include <reprise/random.hpp>
 
+#include "kernels/tuning.hpp"
 #include "support/training.hpp"
 #include "testing/values.hpp"
 
@@ -149,8 +150,8 @@ TEST(Fused, ChainsInReductions)
     for (const auto& [shape, dims] : cases) compare(reduced(dims), {spec(shape), spec(shape)}, seed += 10, 1);
 }
 
-// Chains that a product computes before it stores its elements: with repeated rows, numbers, other values of each element,
-// several results, a long K that is split, and results that are no whole vectors.
+// Chains that a product computes before it stores its elements: with repeated rows, numbers, other values of each
+// element, several results, a long K that is split, and results that are no whole vectors.
 TEST(Fused, ChainsInProducts)
 {
     const Dim n = symbol("n");
@@ -160,11 +161,18 @@ TEST(Fused, ChainsInProducts)
                        relu(matmul(in[0], in[1] * 2) * 0.5 + in[3]) / 3.0 - in[4]};
     };
     std::uint64_t seed = 200;
-    for (const std::int64_t k : {3, 64, 1000})
+    for (const std::int64_t k : {3, 64, 600})
         for (const std::int64_t columns : {1, 7, 64, 100})
             compare(linear,
                     {spec({n, k}), spec({k, columns}), spec({columns}), spec({n, columns}), spec({1})},
                     seed += 10);
+    { // large tiles
+        const kernels::ForcedTuning tuning({.large_tiles = 0, .large_side = 0});
+        for (const std::int64_t columns : {7, 132})
+            compare(linear,
+                    {spec({n, 20}), spec({20, columns}), spec({columns}), spec({n, columns}), spec({1})},
+                    seed += 10);
+    }
     compare( // a batch of matrices, with operands of other dtypes and a repeated row
         [](const Tensors& in) {
             const Tensor y = matmul(in[0], in[1]);
@@ -180,8 +188,8 @@ TEST(Fused, ChainsInProducts)
         {spec({1, 5}), spec({5, 1}), spec({16, 4160}), spec({4160, 32}), spec({32})}, seed);
 }
 
-// Chains of convolutions and of their gradients by the input: of few and many channels, planes of whole vectors and odd ones,
-// strides, groups, an operand of each channel, a part of the result, and operands of other dtypes.
+// Chains of convolutions and of their gradients by the input: of few and many channels, planes of whole vectors and odd
+// ones, strides, groups, an operand of each channel, a part of the result, and operands of other dtypes.
 TEST(Fused, ChainsInConvolutions)
 {
     const Dim n = symbol("n");
@@ -226,7 +234,8 @@ TEST(Fused, ChainsInSums)
 }
 
 // What only seems to be a chain of a product's whole result, and a sum of such a chain.
-// What follows a norm of rows, or its gradient: rows of whole vectors and odd ones, of few and many elements; f32, f16 and bf16.
+// What follows a norm of rows, or its gradient: rows of whole vectors and odd ones, of few and many elements; f32, f16
+// and bf16.
 TEST(Fused, ChainsInNorms)
 {
     const Dim n = symbol("n");

@@ -101,8 +101,10 @@ void Decoder::declare_truth(Words w)
     std::uint32_t truth = op == spv::Op::OpConstantTrue || op == spv::Op::OpSpecConstantTrue ? 1 : 0;
     if (const auto id = spec_ids_.find(w[2]); id != spec_ids_.end() && id->second < constants_.size())
         truth = constants_[id->second] != 0 ? 1 : 0;
-    // REFINES_DIVISION of shaders/common/vocabulary.glsl: that text has no other test without a GPU.
-    if (const auto id = spec_ids_.find(w[2]); id != spec_ids_.end() && id->second == 100) truth = 1;
+    // The quotients and roots of the simulated GPU need it (gpu_divide).
+    if (const auto id = spec_ids_.find(w[2]);
+        id != spec_ids_.end() && id->second == device::refines_division_constant)
+        truth = 1;
     const Slot slot = new_slot(Scalar::boolean);
     set<std::uint32_t>(slot, truth);
     define(w, {slot});

@@ -1,5 +1,5 @@
-// Translates a SPIR-V module to a program.  The instructions of a module are handled by tables of members of this class,
-// which several files define.
+// Translates a SPIR-V module to a program.  The instructions of a module are handled by tables of members of this
+// class, which several files define.
 #pragma once
 #include <map>
 #include <optional>

@@ -56,10 +56,16 @@ template <class F> GlslOperation bits(u32 number, const char* name, F)
     return {number, name, 1, {nullptr, nullptr, apply_1<F, u32, u32>}};
 }
 
+// As on GPUs, which multiply by a rounded inverse square root: wrong by an ulp or two.
+constexpr auto gpu_square_root = [](auto a) {
+    const auto root = std::sqrt(a);
+    return sizeof a == 4 && std::isnormal(root) ? a * (1 / root) : root;
+};
+
 #define NAMED(name) GLSLstd450##name, #name
 const std::array table{
     floats<3>(NAMED(Fma), [](auto a, auto b, auto c) { return std::fma(a, b, c); }),
-    floats<1>(NAMED(Sqrt), [](auto a) { return std::sqrt(a); }),
+    floats<1>(NAMED(Sqrt), gpu_square_root),
     floats<1>(NAMED(InverseSqrt), [](auto a) { return 1 / std::sqrt(a); }),
     floats<1>(NAMED(FAbs), [](auto a) { return std::fabs(a); }),
     floats<1>(NAMED(Floor), [](auto a) { return std::floor(a); }),

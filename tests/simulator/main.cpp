@@ -1,6 +1,6 @@
 // The main function of tests that can also run on the simulated GPU: with REPRISE_DEVICE=simulated:32 it is the default
-// device, with subgroups of 32 lanes.  With "simulated:32:reversed" the last workgroup of each launch runs first, and the last
-// launch of each epoch.
+// device, with subgroups of 32 lanes.  With "simulated:32:reversed" the last workgroup of each launch runs first, and
+// the last launch of each epoch.
 #include <cstdlib>
 #include <string>
 

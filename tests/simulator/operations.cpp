@@ -98,6 +98,12 @@ constexpr auto floor_modulo = [](auto a, auto b) {
     const auto r = a % b;
     return r != 0 && (r < 0) != (b < 0) ? r + b : r;
 };
+// As on GPUs, which multiply by a rounded reciprocal: wrong by an ulp or two, unless that leaves the normal numbers.
+constexpr auto gpu_divide = [](auto a, auto b) {
+    const auto quotient = a / b;
+    if (sizeof a != 4 || !std::isnormal(quotient) || !std::isnormal(1 / b)) return quotient;
+    return a * (1 / b);
+};
 constexpr auto float_modulo = [](auto a, auto b) { return a - b * std::floor(a / b); };
 // Ordered comparisons are false for NaN, unordered ones true.
 constexpr auto unordered = [](auto a, auto b) { return std::isnan(a) || std::isnan(b); };
@@ -165,7 +171,7 @@ const std::array operation_table{
     floats<2>(NAMED(OpFAdd), [](auto a, auto b) { return a + b; }),
     floats<2>(NAMED(OpFSub), [](auto a, auto b) { return a - b; }),
     floats<2>(NAMED(OpFMul), [](auto a, auto b) { return a * b; }),
-    floats<2>(NAMED(OpFDiv), [](auto a, auto b) { return a / b; }),
+    floats<2>(NAMED(OpFDiv), gpu_divide),
     floats<2>(NAMED(OpFRem), [](auto a, auto b) { return std::fmod(a, b); }),
     floats<2>(NAMED(OpFMod), float_modulo),
     floats<1, Result::truth>(NAMED(OpIsNan), [](auto a) { return std::isnan(a); }),

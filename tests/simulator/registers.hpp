@@ -1,8 +1,8 @@
 // The registers of a workgroup, and the steps that compute on them.
 //
-// A register holds one scalar of every lane (invocation), lane after lane: 4 bytes each, or 8 for scalars of 64 bits and
-// addresses.  Booleans are 0 or 1, and integers of 16 bits are extended with zeros.  A step is one operation on scalars,
-// done for all active lanes.
+// A register holds one scalar of every lane (invocation), lane after lane: 4 bytes each, or 8 for scalars of 64 bits
+// and addresses.  Booleans are 0 or 1, and integers of 16 bits are extended with zeros.  A step is one operation on
+// scalars, done for all active lanes.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -1,4 +1,5 @@
-// Ops have the same bits at each size of subgroups, and in each order of workgroups: some larger ones, and a sample of all.
+// Ops have the same bits at each size of subgroups, and in each order of workgroups: some larger ones, and a sample of
+// all.
 #include <algorithm>
 #include <bit>
 #include <cstdint>

@@ -9,8 +9,8 @@
 namespace reprise::test {
 
 // While it exists, the cotangents that the VJP of `op` returns for its inputs are replaced in backward passes of this
-// thread.  A gradient check that still passes is useless.  It does not reach passes inside of a VJP (decompositions), and
-// jacobian() computes row by row while it exists.
+// thread.  A gradient check that still passes is useless.  It does not reach passes inside of a VJP (decompositions),
+// and jacobian() computes row by row while it exists.
 class VjpMutation final : graph::Scope {
 public:
     using Change = std::function<Tensor(std::size_t input, const Tensor& cotangent)>;

@@ -1,5 +1,5 @@
-// A user's file, compiled with -Wall -Wextra -Werror and nothing of the project's own flags: options are named as far as
-// they are wanted, and the library's headers warn of nothing.
+// A user's file, compiled with -Wall -Wextra -Werror and nothing of the project's own flags: options are named as far
+// as they are wanted, and the library's headers warn of nothing.
 #include <reprise/optim.hpp>
 
 #include <reprise/nn.hpp> // behind the optimizers, unlike in the header of all

@@ -1,5 +1,5 @@
-// simulate_accesses: runs workloads of the bench on a simulated GPU that counts accesses to memory, and prints a line of
-// JSON for each kernel of each workload.  scripts/check_accesses reads them.
+// simulate_accesses: runs workloads of the bench on a simulated GPU that counts accesses to memory, and prints a line
+// of JSON for each kernel of each workload.  scripts/check_accesses reads them.
 #include <algorithm>
 #include <cstdio>
 #include <stdexcept>

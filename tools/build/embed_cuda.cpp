@@ -1,8 +1,8 @@
 // Build tool: writes fatbinaries as C++, for cmake/RepriseCuda.cmake.
 //
 //   embed_cuda LIST OUT.cpp    implements src/device/cuda/embedded.hpp for the images of LIST, one SOURCE.cu=IMAGE per
-//                              line: a kernel's name is taken from a line of its source that begins with
-//                              RP_KERNEL(<name>, ...
+//                              line: a kernel's name is taken from a line of its source that begins with a
+//                              macro of cuda/common/kernel.cuh: RP_KERNEL_OF_BLOCK(<name>, ...
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -25,7 +25,7 @@ std::string read(const std::string& path)
     return text.str();
 }
 
-// Returns the names in lines that begin with a macro of the library: RP_KERNEL(<name>, RP_KERNEL_OF_ROW(<name>, ...
+// Returns the names in lines that begin with a macro of the library: RP_KERNEL_OF_TEXT(<name>, RP_KERNEL_OF_ROW(<name>
 std::vector<std::string> kernels_of(const std::string& source)
 {
     std::vector<std::string> names;

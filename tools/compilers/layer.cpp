@@ -2,11 +2,12 @@
 // pipeline that the program creates, with what VK_KHR_pipeline_executable_properties tells about it:
 //
 //   {"kernel": the name that VK_EXT_debug_utils gave the shader module, "constants": [specialization constants],
-//    "result": a VkResult, "milliseconds": time to compile, "subgroup": size, "statistics": {the driver's names: values},
-//    "assembly": text}
+//    "result": a VkResult, "milliseconds": time to compile, "subgroup": size, "statistics": {the driver's names:
+//    values}, "assembly": text}
 //
-// It is made for chips that a drm-shim imitates, on which nothing is computed: submissions are dropped and count as done.
-// A layer sees the modules, constants and options that the library really uses on the chip, fused kernels included.
+// It is made for chips that a drm-shim imitates, on which nothing is computed: submissions are dropped and count as
+// done.  A layer sees the modules, constants and options that the library really uses on the chip, fused kernels
+// included.
 #include <vulkan/vulkan.h>
 
 #include <vulkan/vk_layer.h>

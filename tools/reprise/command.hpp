@@ -13,5 +13,6 @@ using Add = void (*)(CLI::App& app);
 
 void add_devices(CLI::App& app);
 void add_verify(CLI::App& app);
+void add_tune(CLI::App& app);
 
 } // namespace command

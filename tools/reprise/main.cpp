@@ -10,6 +10,7 @@ namespace {
 constexpr command::Add commands[] = {
     command::add_devices,
     command::add_verify,
+    command::add_tune,
 };
 
 } // namespace

@@ -8,15 +8,12 @@
 #include <sstream>
 #include <stdexcept>
 
-#ifndef _WIN32
-#include <unistd.h>
-#endif
-
 #include <reprise/io.hpp>
 #include <reprise/reprise.hpp>
 #include <reprise/testing.hpp>
 
 #include "command.hpp"
+#include "progress.hpp"
 #include "verify_text.hpp"
 
 namespace command {
@@ -29,28 +26,6 @@ struct Options {
     std::string device, op, part, markdown, expect, covers;
     bool list = false;
 };
-
-bool on_terminal()
-{
-#ifdef _WIN32
-    return false;
-#else
-    return isatty(STDERR_FILENO) == 1;
-#endif
-}
-
-// Shows a progress bar, "[=====>    ] 50 of 100  conv2d", and rewrites it in place.
-void show_progress(std::size_t done, std::size_t of, const std::string& op)
-{
-    if (!on_terminal()) return;
-    constexpr std::size_t width = 30;
-    const std::size_t filled = of == 0 ? width : done * width / of;
-    std::string bar(filled, '=');
-    bar.resize(width, ' ');
-    std::fprintf(stderr, "\r\x1b[K[%s] %zu of %zu  %s", bar.c_str(), done, of, op.c_str());
-    if (done == of) std::fprintf(stderr, "\r\x1b[K");
-    std::fflush(stderr);
-}
 
 std::vector<OpTable> tables_in(const std::string& path)
 {

@@ -39,8 +39,9 @@ struct KernelOptions {
     std::string glsl = {};
     // In place of `glsl`: such a text compiled to SPIR-V for Vulkan 1.2.  Error(unsupported) on CUDA devices.
     std::vector<std::uint32_t> spirv = {};
-    std::uint32_t local_size_x = 64;           // invocations of a workgroup
-    std::vector<std::uint32_t> constants = {}; // the values of specialization constants 0, 1, ...
+    std::uint32_t local_size_x = 64; // invocations of a workgroup
+    // The values of specialization constants 0, 1, ...; those from 2000 on are the library's.
+    std::vector<std::uint32_t> constants = {};
     // The same computation in C++ for the reference device, which runs no shaders; without it a call there
     // throws Error(unsupported).
     std::function<void(const HostLaunch&)> host = nullptr;

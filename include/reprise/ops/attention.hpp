@@ -35,8 +35,8 @@ struct AttentionOptions {
 // softcap below 0, and a symbolic E without scale.
 //
 // A matrix of T x S weights is stored, here and for the gradient,
-//   - on CPUs and CUDA: with at most 512 keys, or more than 128 features;
-//   - on GPUs with Vulkan: with fewer than 16 queries, or more than 256 features;
+//   - on CPUs: with at most 512 keys, or more than 128 features;
+//   - on GPUs: with fewer than 16 queries, or more than 256 features;
 //   - on all: with a symbolic number of features, and with grouped heads of more than 128 features.
 // Grouped heads of at most 128 features store none.  Softcap, second gradients and the gradient of an added
 // mask store such matrices, too.

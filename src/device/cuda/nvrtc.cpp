@@ -1,8 +1,8 @@
 #include "device/cuda/library.hpp"
 #include "device/cuda_compiler.hpp"
+#include <algorithm>
 #include <cuda.h>
 #include <nvrtc.h>
-#include <regex>
 
 #include <reprise/error.hpp>
 
@@ -99,6 +99,26 @@ std::string compiler_version()
     return "nvrtc " + std::to_string(major) + "." + std::to_string(minor);
 }
 
+std::string with_glsl_positions(std::string_view log)
+{
+    std::string out;
+    for (std::size_t at = 0; at < log.size();) {
+        const std::string_view line = log.substr(at, std::min(log.find('\n', at), log.size() - 1) + 1 - at);
+        const std::size_t open = line.find_first_of(" (");
+        const std::size_t close = std::min(line.find_first_not_of("0123456789", open + 1), line.size());
+        if (open < line.size() && line[open] == '(' && close > open + 1 && line.substr(close, 2) == "):") {
+            out += line.substr(0, open);
+            out += ':';
+            out += line.substr(open + 1, close - open - 1);
+            out += line.substr(close + 1);
+        } else {
+            out += line;
+        }
+        at += line.size();
+    }
+    return out;
+}
+
 std::vector<std::uint32_t> compile(const std::string& name, const std::string& text,
                                    std::span<const std::pair<std::string, std::string>> headers,
                                    std::uint32_t compute_capability)
@@ -110,10 +130,8 @@ std::vector<std::uint32_t> compile(const std::string& name, const std::string& t
     Program program(name, text, headers);
     const std::string architecture = "--gpu-architecture=sm_" + std::to_string(compute_capability);
     if (!program.compile({architecture.c_str(), "--std=c++20", "--fmad=false"})) {
-        reprise::detail::fail(
-            ErrorKind::argument, name.c_str(), "The kernel does not compile: ",
-            // as GLSL's compilers write positions: name:line
-            std::regex_replace(program.log(), std::regex("(^|\\n)([^\\s()]+)\\(([0-9]+)\\):"), "$1$2:$3:"));
+        reprise::detail::fail(ErrorKind::argument, name.c_str(),
+                              "The kernel does not compile: ", with_glsl_positions(program.log()));
     }
     return program.code();
 }

@@ -46,6 +46,7 @@ Capabilities capabilities_of(const PhysicalDevice& d, const std::string& id)
     c.subgroup_size = d.v11.subgroupSize;
     c.shared_bytes = d.properties.limits.maxComputeSharedMemorySize;
     c.workgroup_invocations = d.properties.limits.maxComputeWorkGroupInvocations;
+    c.compute_units = d.compute_units;
     c.subgroup_shuffle = (d.v11.subgroupSupportedStages & VK_SHADER_STAGE_COMPUTE_BIT) != 0 &&
                          (d.v11.subgroupSupportedOperations & VK_SUBGROUP_FEATURE_SHUFFLE_BIT) != 0;
     c.float16 = d.features.has("shaderFloat16");

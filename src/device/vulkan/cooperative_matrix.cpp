@@ -42,7 +42,8 @@ std::vector<MatrixProperties> properties_of(const Instance& instance, VkPhysical
     return list;
 }
 
-// The side of square matrices with this type of elements and sums in f32: 16, which GPUs have, or 8, which lavapipe has.
+// The side of square matrices with this type of elements and sums in f32: 16, which GPUs have, or 8, which lavapipe
+// has.
 std::uint32_t side_of(const std::vector<MatrixProperties>& list, std::uint32_t component)
 {
     for (const std::uint32_t side : {16u, 8u}) {

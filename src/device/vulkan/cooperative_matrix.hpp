@@ -1,5 +1,5 @@
-// VK_KHR_cooperative_matrix: products of small matrices that a subgroup computes together.  The declarations are here, as
-// Vulkan's headers have them only since 1.3.255 (that of bf16 since 1.4.311).
+// VK_KHR_cooperative_matrix: products of small matrices that a subgroup computes together.  The declarations are here,
+// as Vulkan's headers have them only since 1.3.255 (that of bf16 since 1.4.311).
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -17,8 +17,8 @@ struct CooperativeMatrices {
     explicit operator bool() const noexcept { return f16_side != 0 || bf16_side != 0; }
 };
 
-// None if the device can't run pipelines with full subgroups of its usual size (VK_EXT_subgroup_size_control).  The device must
-// have vulkanMemoryModel and storageBuffer16BitAccess; `has_f16`: shaderFloat16.
+// None if the device can't run pipelines with full subgroups of its usual size (VK_EXT_subgroup_size_control).  The
+// device must have vulkanMemoryModel and storageBuffer16BitAccess; `has_f16`: shaderFloat16.
 CooperativeMatrices cooperative_matrices(const Instance&, VkPhysicalDevice, std::uint32_t subgroup_size,
                                          bool has_f16);
 

@@ -173,6 +173,26 @@ void use_queue_family(const Instance& instance, PhysicalDevice& d, std::uint32_t
     d.timestamp_bits = families[family].timestampValidBits;
 }
 
+// AMD's and NVIDIA's drivers tell the number.
+std::uint32_t compute_units_of(const Instance& instance, VkPhysicalDevice handle)
+{
+    VkPhysicalDeviceShaderCorePropertiesAMD amd{
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_CORE_PROPERTIES_AMD};
+    VkPhysicalDeviceShaderSMBuiltinsPropertiesNV nvidia{
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_SM_BUILTINS_PROPERTIES_NV};
+    VkPhysicalDeviceProperties2 query{.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2};
+    if (instance.has_device_extension(handle, VK_AMD_SHADER_CORE_PROPERTIES_EXTENSION_NAME)) {
+        query.pNext = &amd;
+    } else if (instance.has_device_extension(handle, VK_NV_SHADER_SM_BUILTINS_EXTENSION_NAME)) {
+        query.pNext = &nvidia;
+    } else {
+        return 0;
+    }
+    instance.functions().vkGetPhysicalDeviceProperties2(handle, &query);
+    return amd.shaderEngineCount * amd.shaderArraysPerEngineCount * amd.computeUnitsPerShaderArray +
+           nvidia.shaderSMCount;
+}
+
 PhysicalDevice inspect(const Instance& instance, VkPhysicalDevice handle)
 {
     PhysicalDevice d;
@@ -204,6 +224,7 @@ PhysicalDevice inspect(const Instance& instance, VkPhysicalDevice handle)
         d.matrices =
             cooperative_matrices(instance, handle, d.v11.subgroupSize, d.features.has("shaderFloat16"));
     }
+    d.compute_units = compute_units_of(instance, handle);
     d.portability_subset = instance.has_device_extension(handle, "VK_KHR_portability_subset");
     return d;
 }

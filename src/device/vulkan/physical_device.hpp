@@ -45,6 +45,7 @@ struct PhysicalDevice {
     FeatureRequest features;
     std::uint32_t queue_family = 0;
     std::uint32_t timestamp_bits = 0; // of that family; 0: no timestamps
+    std::uint32_t compute_units = 0;  // multiprocessors of a GPU; 0: unknown
     bool portability_subset = false;  // must be enabled if the extension exists
     CooperativeMatrices matrices;
     std::vector<std::string> refusals; // sentences; empty: the device can be used

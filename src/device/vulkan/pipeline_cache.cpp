@@ -250,9 +250,8 @@ VkPipeline PipelineCache::make_pipeline(const Entry& e, const Kernel& kernel)
         map.push_back({i, i * 4, 4});
     }
     std::vector<std::uint32_t> constants = kernel.constants;
-    if (refines_division_) { // drivers ignore it for shaders without this constant
-        constexpr std::uint32_t refines_division = 100;
-        map.push_back({refines_division, static_cast<std::uint32_t>(constants.size()) * 4, 4});
+    if (refines_division_) { // ignored by shaders without this constant
+        map.push_back({refines_division_constant, static_cast<std::uint32_t>(constants.size()) * 4, 4});
         constants.push_back(VK_TRUE);
     }
     const VkSpecializationInfo specialization{.mapEntryCount = static_cast<std::uint32_t>(map.size()),

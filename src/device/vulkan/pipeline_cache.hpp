@@ -1,5 +1,5 @@
-// Pipelines by kernel name and specialization constants, created on first use, those of a recording on all cores at once.
-// Thread-safe.
+// Pipelines by kernel name and specialization constants, created on first use, those of a recording on all cores at
+// once.  Thread-safe.
 #pragma once
 #include "device/vulkan/slab.hpp"
 #include <mutex>
@@ -19,8 +19,8 @@ public:
     std::vector<VkPipeline> get(std::span<const LaunchDeclaration>);
     void register_kernel(const std::string& name, std::vector<std::uint32_t> words);
 
-    // Sets REFINES_DIVISION of shaders/common/vocabulary.glsl, for pipelines that are created later; before other threads
-    // have the device.
+    // Sets REFINES_DIVISION of shaders/common/vocabulary.glsl, for pipelines that are created later; before other
+    // threads have the device.
     void refine_divisions(bool on) { refines_division_ = on; }
 
     std::uint64_t pipelines() const; // created so far

@@ -82,10 +82,15 @@ ProbeResults probe(Device& device, const PhysicalDevice& physical)
         roots[i] = std::sqrt(in.factors[i]);
     }
     results.rounds_division = same_bits(out.quotients, quotients) && same_bits(out.roots, roots);
-    // A driver that imitates a chip computes nothing: then what it promises counts.
-    results.unpacks_subnormals = same_bits(out.rounded, Numbers{})
-                                     ? physical.v12.shaderDenormPreserveFloat16 == VK_TRUE
-                                     : same_bits(out.unpacked, wide);
+    const bool computes = !same_bits(out.rounded, Numbers{}); // a driver that imitates a chip does not
+    if (computes && !results.rounds_division && !results.fuses_fma) {
+        results.warnings.push_back(
+            "It does not round quotients and square roots correctly, and has no fused fma to "
+            "correct them: results may differ from those of other devices.");
+    }
+    // Of one that computes nothing its promise counts.
+    results.unpacks_subnormals =
+        !computes ? physical.v12.shaderDenormPreserveFloat16 == VK_TRUE : same_bits(out.unpacked, wide);
     if (!same_bits(out.rounded, expected)) {
         results.warnings.push_back(
             std::string("It computes where(c, copysign(y, x), x) and the like wrongly.") +

@@ -73,7 +73,8 @@ void add_attention_op(Rows& rows)
     attention_op_sample(rows, "numbers", {q, one, one, numbers}, {.masked = true, .dropout = true},
                         {1, 3, 8});
     attention_op_sample(rows, "truth", {q, grouped, grouped, truths}, {.masked = true}, {1, 3, 8, 70});
-    // More queries and keys than a tile of GPUs has, and as many features as one, two and four blocks of its results hold.
+    // More queries and keys than a tile of GPUs has, and as many features as one, two and four blocks of its results
+    // hold.
     attention_op_sample(rows, "tiles", {arg({1, 4, n(), 20}), arg({1, 2, n(), 20}), arg({1, 2, n(), 36})},
                         {.causal = true, .dropout = true}, {16, 64, 130});
     attention_op_sample(

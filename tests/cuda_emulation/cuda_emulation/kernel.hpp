@@ -1,5 +1,5 @@
-// What a kernel of cuda/ is compiled against as host C++ (cuda/common/host.cuh): a thread's place in plain variables, as
-// the emulated device runs one thread at a time, and what threads of a block do together, which are fibers then.
+// What a kernel of cuda/ is compiled against as host C++ (cuda/common/host.cuh): a thread's place in plain variables,
+// as the emulated device runs one thread at a time, and what threads of a block do together, which are fibers then.
 #pragma once
 #include <cmath>
 #include <cstdint>

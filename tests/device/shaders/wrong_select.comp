@@ -1,7 +1,7 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
-// Imitates a driver that compiles shaders/probe.comp wrongly: rounded = x & ~round(x), on the bits of 32 floats; its fma
-// rounds once, and its unpackHalf2x16 flushes subnormal numbers.
+// Imitates a driver that compiles shaders/probe.comp wrongly: rounded = x & ~round(x), on the bits of 32 floats; its
+// fma rounds once, and its unpackHalf2x16 flushes subnormal numbers.
 #define OPERANDS 8 // x, tiny, factors, halves, rounded, scaled, residual, unpacked
 #define FLOATS 1
 #include "common/abi.glsl"
