@@ -1,5 +1,5 @@
-// Measures which variants of the library's kernels are fastest on a device.  Not part of reprise.hpp: `reprise tune` does
-// it for all programs of a user.
+// Measures which variants of the library's kernels are fastest on a device.  Not part of reprise.hpp: `reprise tune`
+// does it for all programs of a user.
 #pragma once
 #include <cstddef>
 #include <functional>
@@ -22,13 +22,13 @@ struct TuningReport {
     std::string chosen;    // a sentence
 };
 
-// Times the variants of matrix products on the device and compares their results bit by bit.  The choice is stored in the
-// folder of set_cache_directory(), for the device's name, its driver and this version of the kernels; plans that any
-// process makes later use it.  It never changes a result: a variant that gave other bits is not chosen.  It takes
+// Times the variants of matrix products on the device and compares their results bit by bit.  The choice is stored in
+// the folder of set_cache_directory(), for the device's name, its driver and this version of the kernels; plans that
+// any process makes later use it.  It never changes a result: a variant that gave other bits is not chosen.  It takes
 // seconds on a GPU and up to 0.5 GiB of its memory.
 //
-// `progress` is called before each problem with its number, how many there are, and its name.  Errors: those of record()
-// and of calls; std::exception if the choice can't be stored.
+// `progress` is called before each problem with its number, how many there are, and its name.  Errors: those of
+// record() and of calls; std::exception if the choice can't be stored.
 using TuningProgress = std::function<void(std::size_t, std::size_t, const std::string&)>;
 TuningReport tune(const Device&, const TuningProgress& progress = {});
 
