@@ -4,6 +4,9 @@ set(REPRISE_CUDA_EMULATION "" CACHE PATH
 set(REPRISE_EMULATION_DIR "${PROJECT_BINARY_DIR}/cuda_emulation")
 if(REPRISE_CUDA_EMULATION)
     set(REPRISE_EMULATION_DIR "${REPRISE_CUDA_EMULATION}")
+    if(NOT EXISTS "${REPRISE_EMULATION_DIR}/libcuda.so.1")
+        message(FATAL_ERROR "REPRISE_CUDA_EMULATION: there is no ${REPRISE_EMULATION_DIR}/libcuda.so.1")
+    endif()
 endif()
 
 function(reprise_emulated_blas target)

@@ -9,8 +9,7 @@ namespace reprise::device {
 
 // Returns the module (SPIR-V 1.4 or later) with
 // - the execution mode SignedZeroInfNanPreserve for each type of floats of 32 or 64 bits that lacks it: without it
-// drivers
-//   may fold x - x and x * 0 to 0.  Kernels only load and store floats of 16 bits.
+//   drivers may fold x - x and x * 0 to 0.  Kernels only load and store floats of 16 bits.
 // - NoContraction for each fma: without it drivers may compute a product and a sum, each rounded.
 std::vector<std::uint32_t> with_float_controls(std::span<const std::uint32_t> words);
 

@@ -24,7 +24,8 @@ namespace fs = std::filesystem;
 struct Cache {
     std::mutex mutex;
     std::map<std::string, std::shared_ptr<const SpirV>> by_text; // key: compiler hash and text
-    std::optional<fs::path> folder;                              // of set_cache_directory()
+    std::mutex folder_mutex;
+    std::optional<fs::path> folder; // of set_cache_directory()
     std::atomic<std::uint64_t> compilations{0};
 };
 
@@ -129,7 +130,7 @@ Code find_or_compile(const std::string& who, Author author, const std::string& t
     std::lock_guard lock(c.mutex);
     auto& words = c.by_text[hexadecimal(shader_compiler_hash(caps)) + text];
     if (words) return {name, words};
-    const fs::path folder = c.folder ? *c.folder : standard_folder();
+    const fs::path folder = code_cache();
     h.add(caps.driver);
     h.add(caps.name);
     const fs::path file = folder.empty() ? fs::path() : folder / (hexadecimal(h.value()) + ".spv");
@@ -158,13 +159,13 @@ Code code_of_user(const std::string& name, const std::string& text, const device
 
 fs::path code_cache()
 {
-    std::lock_guard lock(cache().mutex);
+    std::lock_guard lock(cache().folder_mutex);
     return cache().folder ? *cache().folder : standard_folder();
 }
 
 void set_code_cache(const std::filesystem::path& folder)
 {
-    std::lock_guard lock(cache().mutex);
+    std::lock_guard lock(cache().folder_mutex);
     cache().folder = folder;
 }
 

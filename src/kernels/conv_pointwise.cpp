@@ -1,7 +1,7 @@
 // Convolutions with 1 x 1 windows, stride 1 and no padding: an image is already a matrix, without any copy.
 //   y[n]     W x[n]       [Co, Ci] [Ci, P]
 //   dx[n]    W^T dy[n]    [Ci, Co] [Co, P]
-// The weight's gradient also sums over the images: cuda/conv_implicit.cu computes it in one kernel.
+// The weight's gradient also sums over the images: implicit or tile computes it in one kernel.
 #include "kernels/conv_sizes.hpp"
 #include "kernels/variants.hpp"
 #include "ops/registry.hpp"

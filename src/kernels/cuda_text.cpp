@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <optional>
 #include <set>
 #include <stdexcept>
 
@@ -41,11 +42,11 @@ std::vector<Token> tokens_of(std::string_view text, bool in_directive = false)
     for (std::size_t at = 0; at < text.size();) {
         const char c = text[at];
         const std::size_t comment = at;
-        if (skip_comment(text, at)) { // its lines stay
-            const auto lines =
-                std::count(text.begin() + std::ptrdiff_t(comment), text.begin() + std::ptrdiff_t(at), '\n');
-            space.append(std::size_t(lines), '\n');
-            line += std::size_t(lines);
+        if (skip_comment(text, at)) {
+            const std::string_view skipped = text.substr(comment, at - comment);
+            const auto lines = static_cast<std::size_t>(std::count(skipped.begin(), skipped.end(), '\n'));
+            if (!in_directive) space.append(lines, '\n'); // so that what follows keeps its line
+            line += lines;
             continue;
         }
         if (std::isspace(static_cast<unsigned char>(c))) {
@@ -148,8 +149,14 @@ private:
     // text: `#line` begins the part whose lines count.
     void go_on_at(std::size_t line)
     {
-        if (line_before_first_ != 0 && includes_ == 0)
-            out_ += "\n#line " + std::to_string(line - line_before_first_) + shown_file();
+        if (line_before_first_ && includes_ == 0)
+            out_ += "\n#line " + std::to_string(line - *line_before_first_) + shown_file();
+    }
+    // The same where a statement was written on other lines than it had: what follows `last` is on the line of it.
+    void go_on_after(const Token& last)
+    {
+        go_on_at(last.line);
+        out_ += '\n';
     }
     std::string shown_file() const
     {
@@ -237,7 +244,7 @@ private:
         out_ += t.text;
         if (line.rfind("line", 0) == 0) {
             out_ += shown_file();
-            if (includes_ == 0) line_before_first_ = t.line + 1 - std::stoul(line.substr(4));
+            if (line == "line 1" && includes_ == 0) line_before_first_ = t.line; // as users' kernels begin
         }
     }
 
@@ -359,10 +366,7 @@ private:
     // shared T a[N], b[M][L], c;  Each becomes a member that refers to memory of the block.
     void shared()
     {
-        const Token keyword = take();
-        out_ += keyword.space + "\n#undef RP_COOPERATES\n#define RP_COOPERATES true";
-        go_on_at(keyword.line);
-        out_ += '\n';
+        out_ += take().space + "\n#undef RP_COOPERATES\n#define RP_COOPERATES true\n";
         const std::string type = take().text;
         do {
             const std::string name = take().text;
@@ -373,7 +377,7 @@ private:
             }
             out_ += ")";
         } while (is(",") && !take().text.empty());
-        expect(";");
+        go_on_after(expect(";"));
     }
 
     void layout()
@@ -391,8 +395,8 @@ private:
         };
         if (const std::string threads = value_of("local_size_x"); !threads.empty()) {
             expect("in");
-            expect(";");
             out_ += "static constexpr uint rp_threads = " + threads + ";";
+            go_on_after(expect(";"));
         } else if (const std::string id = value_of("constant_id"); !id.empty()) {
             expect("const");
             const std::string type = take().text, name = take().text;
@@ -412,8 +416,9 @@ private:
             const std::string name = take().text;
             expect("{");
             const std::string type = take().text;
-            for (const char* t : {"v", "[", "]", ";", "}", ";"}) expect(t);
+            for (const char* t : {"v", "[", "]", ";", "}"}) expect(t);
             out_ += "using " + name + " = rp::Elements<" + type + ">;";
+            go_on_after(expect(";"));
         }
     }
 
@@ -424,7 +429,8 @@ private:
     std::vector<std::string> macros_;
     std::set<std::string> special_;
     bool has_abi_ = false;
-    std::size_t includes_ = 0, line_before_first_ = 0;
+    std::size_t includes_ = 0;
+    std::optional<std::size_t> line_before_first_;
 };
 
 } // namespace

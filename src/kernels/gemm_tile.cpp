@@ -62,11 +62,6 @@ Loads loads_of(const Matrix& x, bool k_is_row) // k_is_row: of B, whose lines ar
     return same(k_stride, 1) ? along_k : along_lines;
 }
 
-// From how many tiles, rows and columns on a product uses large tiles (kernels/tuning.hpp).
-struct Large {
-    std::uint32_t tiles, side;
-};
-
 // A kernel for tiles of 64 x 64 elements, and one for 128 x 128.
 struct TileKernels {
     std::string small, large;
@@ -102,27 +97,27 @@ template <class Record> ops::LaunchSpec tiles(const GemmProblem& p, const TileKe
 }
 
 // Emits the launches of all sizes of tiles, and the sum of parts.
-template <class Record>
-void emit_tiles(ops::Lowering& l, const GemmProblem& p, const TileKernels& kernels, const Large& from)
+template <class Record> void emit_tiles(ops::Lowering& l, const GemmProblem& p, const TileKernels& kernels,
+                                        std::uint32_t least_tiles, std::uint32_t least_side)
 {
     const Dim &m = p.c.sizes()[2], &n = p.c.sizes()[3], &k = p.a.sizes()[3];
     const Dim batches = p.c.sizes()[0] * p.c.sizes()[1];
     const Parts parts = parts_of(batches, m, n, k, kernels.shortest);
     const Dim is_split = min(parts.count - 1, 1);
-    const bool never = same(is_split, 0);
-    const View sums = never ? p.c : l.temporary(f32, {is_split * parts.count, batches, m, n});
-    const Output partial = never ? Output(ops::records::Absent{p.c}) : sums;
+    const bool is_whole = same(is_split, 0); // at all sizes
+    const View sums = is_whole ? p.c : l.temporary(f32, {is_split * parts.count, batches, m, n});
+    const Output partial = is_whole ? Output(ops::records::Absent{p.c}) : sums;
 
     const Dim large_tiles = batches * ceil_div(m, large_side) * ceil_div(n, large_side);
-    const Dim sides = ops::is_at_least(m, from.side) * ops::is_at_least(n, from.side);
-    const bool has_large = !kernels.large.empty() && from.tiles != never;
-    const Dim large = has_large ? sides * ops::is_at_least(large_tiles, from.tiles) : Dim(0);
+    const Dim sides = ops::is_at_least(m, least_side) * ops::is_at_least(n, least_side);
+    const bool has_large = !kernels.large.empty() && least_tiles != never;
+    const Dim large = has_large ? sides * ops::is_at_least(large_tiles, least_tiles) : Dim(0);
     for (const bool of_large : {true, false}) {
         const Dim fits = of_large ? large : 1 - large;
         if (!same(fits, 0))
             l.when(fits, [&] { l.launch(tiles<Record>(p, kernels, parts, partial, of_large)); });
     }
-    if (!never) l.when(is_split, [&] { add_parts(l, sums, p.c, parts.count); });
+    if (!is_whole) l.when(is_split, [&] { add_parts(l, sums, p.c, parts.count); });
 }
 
 std::uint32_t matrix_side(const device::Capabilities& c, const GemmProblem& p)
@@ -137,6 +132,12 @@ std::string matrix_kernel(const device::Capabilities& c, const GemmProblem& p)
 }
 
 std::uint32_t matrix_lanes(const device::Capabilities& c) { return 4 * c.subgroup_size; } // four subgroups
+
+// Whether the kernel for tiles of 128 x 128 elements exists and fits.
+bool has_large_matrices(const device::Capabilities& c, const GemmProblem& p)
+{
+    return c.shared_bytes >= large_matrix_shared_bytes && has_kernel(matrix_kernel(c, p) + "_large");
+}
 
 std::string refuse_tiles(const device::Capabilities& c)
 {
@@ -163,7 +164,7 @@ void gemm_tile(ops::Lowering& l, const device::Capabilities& c, const GemmProble
     const Tuning t = tuning_of(c);
     TileKernels kernels{"gemm_tile", "gemm_tile_large"};
     if (p.a.dtype != f32) kernels = {"gemm_tile_half", "gemm_tile_half_large", {l.widening(p.a.dtype)}};
-    emit_tiles<ops::records::gemm_tile>(l, p, kernels, {t.large_tiles, t.large_side});
+    emit_tiles<ops::records::gemm_tile>(l, p, kernels, t.large_tiles, t.large_side);
 }
 
 std::string refuse_gemm_matrix(const device::Capabilities& c, const GemmProblem& p)
@@ -180,15 +181,19 @@ std::string refuse_gemm_matrix(const device::Capabilities& c, const GemmProblem&
 
 void gemm_matrix(ops::Lowering& l, const device::Capabilities& c, const GemmProblem& p)
 {
-    const std::string small = matrix_kernel(c, p), large = small + "_large";
-    const bool has_large = c.shared_bytes >= large_matrix_shared_bytes && has_kernel(large);
+    const std::string small = matrix_kernel(c, p), large = has_large_matrices(c, p) ? small + "_large" : "";
     const SpirvCompiler* const compiler = spirv_compiler();
     const bool fusible = compiler && compiler->knows("GL_KHR_cooperative_matrix") &&
                          (p.a.dtype == f16 || compiler->knows("GL_EXT_bfloat16"));
     const Tuning t = tuning_of(c);
-    emit_tiles<ops::records::gemm_matrix>(
-        l, p, {small, has_large ? large : "", {matrix_lanes(c)}, of_matrices, fusible},
-        {t.large_matrix_tiles, t.large_side});
+    emit_tiles<ops::records::gemm_matrix>(l, p, {small, large, {matrix_lanes(c)}, of_matrices, fusible},
+                                          t.large_matrix_tiles, t.large_side);
+}
+
+bool has_large_tiles(const device::Capabilities& c, const GemmProblem& p)
+{
+    if (refuse_gemm_matrix(c, p).empty()) return has_large_matrices(c, p);
+    return refuse_gemm_tile(c, p).empty() && (p.a.dtype == f32 || reads_halves(c));
 }
 
 } // namespace reprise::kernels

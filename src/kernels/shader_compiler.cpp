@@ -67,9 +67,9 @@ SpirV compile_shader(const std::string& name, const std::string& shown, const st
     return compile_spirv(shown, text, author);
 }
 
-std::uint64_t shader_compiler_hash(const device::Capabilities& c)
+std::uint64_t shader_texts_hash()
 {
-    static const std::uint64_t texts = [] {
+    static const std::uint64_t hash = [] {
         Hash h;
         for (const ShaderText& t : shader_texts()) {
             h.add(t.name);
@@ -77,8 +77,13 @@ std::uint64_t shader_compiler_hash(const device::Capabilities& c)
         }
         return h.value();
     }();
+    return hash;
+}
+
+std::uint64_t shader_compiler_hash(const device::Capabilities& c)
+{
     Hash h;
-    h.add(texts);
+    h.add(shader_texts_hash());
     if (c.is_cuda()) {
         static const std::string version = device::cuda::compiler_version();
         h.add(version);

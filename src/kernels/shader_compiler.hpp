@@ -16,5 +16,6 @@ SpirV compile_shader(const std::string& name, const std::string& shown, const st
                      const device::Capabilities&, Author = Author::library);
 // Hashes the compiler and all texts that kernels include.  This hash and a kernel's own text determine its code.
 std::uint64_t shader_compiler_hash(const device::Capabilities&);
+std::uint64_t shader_texts_hash(); // of the texts alone
 
 } // namespace reprise::kernels

@@ -5,10 +5,10 @@
 #include <fstream>
 #include <map>
 #include <mutex>
-#include <stdexcept>
 #include <string>
 #include <utility>
 
+#include <reprise/error.hpp>
 #include <reprise/whole_file.hpp>
 
 #include "kernels/code_cache.hpp"
@@ -23,15 +23,19 @@ namespace fs = std::filesystem;
 
 thread_local const Tuning* forced = nullptr;
 
-// A file: its head, then a line "<name> <number>" for each member.
-constexpr std::pair<const char*, std::uint32_t Tuning::*> members[] = {
-    {"large_tiles", &Tuning::large_tiles},
-    {"large_side", &Tuning::large_side},
-    {"large_matrix_tiles", &Tuning::large_matrix_tiles}};
+// A file: its head, a line "<name> <number>" for each member that was measured, and a line "end".
+struct Member {
+    const char* name;
+    std::uint32_t Tuning::*of_tuning;
+    std::optional<std::uint32_t> StoredTuning::*of_stored;
+};
+constexpr Member members[] = {
+    {"large_tiles", &Tuning::large_tiles, &StoredTuning::large_tiles},
+    {"large_matrix_tiles", &Tuning::large_matrix_tiles, &StoredTuning::large_matrix_tiles}};
 
 std::string head_of(const device::Capabilities& c)
 {
-    return "reprise tuning 1\n" + c.driver + '\n' + c.name + '\n' + std::to_string(shader_compiler_hash(c)) +
+    return "reprise tuning 1\n" + c.driver + '\n' + c.name + '\n' + std::to_string(shader_texts_hash()) +
            '\n';
 }
 
@@ -58,12 +62,14 @@ Tuning load(const fs::path& file, const std::string& head, const Tuning& otherwi
     std::string found(head.size(), '\0');
     if (file.empty() || !in.read(found.data(), static_cast<std::streamsize>(found.size())) || found != head)
         return otherwise;
-    Tuning t;
-    for (const auto& [name, member] : members) {
-        std::string word;
-        if (!(in >> word >> t.*member) || word != name) return otherwise;
+    Tuning t = otherwise;
+    for (std::string name; in >> name;) {
+        if (name == "end") return t;
+        const auto* const m = std::find_if(std::begin(members), std::end(members),
+                                           [&](const Member& known) { return name == known.name; });
+        if (m == std::end(members) || !(in >> t.*m->of_tuning)) break;
     }
-    return t;
+    return otherwise;
 }
 
 struct Loaded {
@@ -91,17 +97,30 @@ Tuning tuning_of(const device::Capabilities& c)
     return at->second;
 }
 
-void store_tuning(const device::Capabilities& c, const Tuning& t)
+void require_cache_folder(const char* function)
 {
+    if (code_cache().empty())
+        detail::fail(ErrorKind::argument, function,
+                     "There is no cache folder to store the choice in: set the environment variable "
+                     "REPRISE_CACHE_DIR, or call set_cache_directory().");
+}
+
+void store_tuning(const device::Capabilities& c, const StoredTuning& measured)
+{
+    require_cache_folder("store_tuning");
     const std::string head = head_of(c);
     const fs::path file = file_of(head);
-    if (file.empty()) throw std::runtime_error("there is no cache folder: set REPRISE_CACHE_DIR");
     fs::create_directories(file.parent_path());
     std::string text = head;
-    for (const auto& [name, member] : members)
-        text += std::string(name) + ' ' + std::to_string(t.*member) + '\n';
+    Tuning t = default_of(c);
+    for (const Member& m : members) {
+        const std::optional<std::uint32_t>& value = measured.*m.of_stored;
+        if (!value) continue;
+        t.*m.of_tuning = *value;
+        text += std::string(m.name) + ' ' + std::to_string(*value) + '\n';
+    }
     WholeFile out(file);
-    out.write(text);
+    out.write(text + "end\n");
     out.commit();
     Loaded& l = loaded();
     const std::lock_guard lock(l.mutex);

@@ -2,6 +2,7 @@
 // measures them (program/tune.cpp).
 #pragma once
 #include <cstdint>
+#include <optional>
 
 #include "device/device.hpp"
 
@@ -14,17 +15,23 @@ struct Tuning {
     // sides most products of a program with symbolic sizes would have two launches.
     std::uint32_t large_tiles = 128, large_side = 1024;
     std::uint32_t large_matrix_tiles = 128; // in place of large_tiles, of products by cooperative matrices
-
-    friend bool operator==(const Tuning&, const Tuning&) = default;
 };
 constexpr std::uint32_t never = ~0u;
 
-// What store_tuning() stored in the cache folder for this device, this driver and these kernels; else a default by the
-// number of compute units.
+// What was measured.
+struct StoredTuning {
+    std::optional<std::uint32_t> large_tiles = std::nullopt, large_matrix_tiles = std::nullopt;
+};
+
+// What store_tuning() stored in the cache folder for this device, this driver and this library's texts of kernels, with
+// or without a compiler for them; the rest by default, from the number of compute units.
 Tuning tuning_of(const device::Capabilities&);
 
-// Throws std::exception if the file can't be written.  It takes effect for plans made later.
-void store_tuning(const device::Capabilities&, const Tuning&);
+void require_cache_folder(
+    const char* function); // throws Error(argument) if there is none to store a tuning in
+// It takes effect for plans made later.  Throws Error(argument) if there is no cache folder, std::exception if the file
+// can't be written.
+void store_tuning(const device::Capabilities&, const StoredTuning&);
 
 // While it lives, tuning_of() returns this on its thread.
 class ForcedTuning {

@@ -27,6 +27,8 @@ std::string refuse_gemm_tile(const device::Capabilities&, const ops::GemmProblem
 void gemm_tile(ops::Lowering&, const device::Capabilities&, const ops::GemmProblem&); // all views have rank 4
 std::string refuse_gemm_matrix(const device::Capabilities&, const ops::GemmProblem&);
 void gemm_matrix(ops::Lowering&, const device::Capabilities&, const ops::GemmProblem&);
+// Whether the product has a kernel for tiles of 128 x 128 elements besides that of 64 x 64 (kernels/tuning.hpp).
+bool has_large_tiles(const device::Capabilities&, const ops::GemmProblem&);
 
 // Emits a convolution, or one of its two gradients.
 void conv(ops::Lowering&, const device::Capabilities&, const ops::ConvProblem&);
@@ -35,8 +37,8 @@ DType operand_dtype(
 // Returns the problem with f32 copies of its operands.
 ops::ConvProblem with_f32_operands(ops::Lowering&, ops::ConvProblem);
 // The variants: direct (3 x 3 and 1 x 1 windows, on CPUs), depthwise (groups of one channel), pointwise (1 x 1
-// windows), implicit and tile (a product with a matrix of windows that is never stored: on CUDA, and on other GPUs),
-// patches (im2col: it is stored).
+// windows), implicit and tile (a product with a matrix of windows that is never stored: of f16 and bf16 on CUDA; of f32
+// there, and of all three on other GPUs), patches (im2col: it is stored).
 std::string refuse_direct(const device::Capabilities&, const ops::ConvProblem&);
 Dim direct_serves(const ops::ConvProblem&); // 1 at sizes where it can run, else 0
 void conv_direct(ops::Lowering&, const device::Capabilities&, const ops::ConvProblem&);

@@ -78,10 +78,10 @@ public:
     }
 
 private:
-    struct
-        OfValue { // one more than the last epoch that reads the value, and that writes it; the last launch that writes it
-        std::uint32_t after_read = 0, after_write = 0;
-        std::size_t writer = 0;
+    struct OfValue {
+        std::uint32_t after_read = 0,
+                      after_write = 0; // one more than the last epoch that reads it, and that writes it
+        std::size_t writer = 0;        // the last launch that writes it
     };
 
     // Returns the first epoch after those with which the launches conflict.

@@ -159,6 +159,9 @@ Kernel::Kernel(KernelOptions options) : options_(std::make_shared<const CheckedO
     if (options_->local_size_x == 0)
         detail::fail(ErrorKind::argument, name,
                      "local_size_x is (0): a workgroup has at least one invocation.");
+    if (options_->constants.size() > device::refines_division_constant)
+        detail::fail(ErrorKind::argument, name, "A kernel has at most (", device::refines_division_constant,
+                     ") constants, but (", options_->constants.size(), ") are given.");
 }
 
 std::vector<Tensor> Kernel::call(const std::vector<Tensor>& inputs, const KernelLaunch& launch) const

@@ -220,7 +220,8 @@ bool run_block(unsigned threads, bool backwards, const std::function<void()>& th
         f.ended = false;
         f.place.prepare(f.stack.begin(), fiber_main);
     }
-    for (unsigned left = threads; left > 0;) {
+    unsigned left = threads;
+    while (left > 0) {
         bool moved = false;
         for (unsigned i = 0; i < threads; ++i) {
             block->current = backwards ? threads - 1 - i : i;
@@ -232,10 +233,10 @@ bool run_block(unsigned threads, bool backwards, const std::function<void()>& th
             if (f.ended) --left;
             moved = true;
         }
-        if (!moved) return false;
+        if (!moved) break;
     }
     block->body = nullptr;
-    return true;
+    return left == 0;
 }
 
 } // namespace cuda_emulation

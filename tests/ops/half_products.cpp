@@ -110,7 +110,10 @@ TEST(HalfProducts, OfLargeTiles)
         }
         const kernels::ForcedTuning large({.large_tiles = 0, .large_side = 0, .large_matrix_tiles = 0});
         const std::string plan = record(multiply, {spec({132, 20}, t), spec({20, 260}, t)}).text();
-        EXPECT_EQ(plan.find("_large") != std::string::npos, kernels::reads_halves(capabilities())) << plan;
+        ops::GemmProblem problem{};
+        problem.a.dtype = problem.b.dtype = t;
+        EXPECT_EQ(plan.find("_large") != std::string::npos, kernels::has_large_tiles(capabilities(), problem))
+            << plan;
     }
 }
 

@@ -109,7 +109,9 @@ TEST(MatmulLayouts, OfSizesAroundATile)
                          b = stored(y, k, n, l.y_by_columns, l.offset);
             const Floats product = product_by(all_small, a, b);
             expect_product(product, x, y, m, n, k);
-            if (uses_tiles()) EXPECT_EQ(product_by(all_large, a, b), product);
+            if (uses_tiles()) {
+                EXPECT_EQ(product_by(all_large, a, b), product);
+            }
         }
     }
 }
@@ -176,11 +178,22 @@ TEST(MatmulLayouts, UseTheTilesOfGpusThere)
     EXPECT_EQ(has(small, "gemm_tile"), tiled) << small;
     EXPECT_FALSE(has(small, "gemm_tile_large") || has(small, "gemm_sum")) << small;
     const auto by = [](const kernels::Tuning& tuning) {
-        const kernels::ForcedTuning forced(tuning);
+        const kernels::ForcedTuning in_force(tuning);
         return plan_of_product(64, 64, 64);
     };
     EXPECT_EQ(has(by(all_large), "gemm_tile_large"), tiled);
     EXPECT_FALSE(has(by(all_small), "gemm_tile_large"));
+    {
+        const kernels::ForcedTuning tuning(all_large);
+        EXPECT_EQ(has(plan_of_product(8, 8, 2048), "gemm_tile_large"), tiled);
+    }
+    {
+        const kernels::ForcedTuning tuning(all_small);
+        const Dim m = symbol("m"), n = symbol("n");
+        const auto plan =
+            record([](Tensor x, Tensor y) { return matmul(x, y); }, {spec({m, 600}), spec({600, n})}).text();
+        EXPECT_FALSE(has(plan, "gemm_tile_large")) << plan;
+    }
     const std::string many = plan_of_product(2048, 1024, 36);
     EXPECT_EQ(has(many, "gemm_tile_large"), tiled) << many;
     EXPECT_EQ(has(split, "gemm_tile") && has(split, "gemm_sum"), tiled) << split;

@@ -233,7 +233,6 @@ TEST(Fused, ChainsInSums)
         {spec({8, 4, 16, 16}), spec({4, 4, 3, 3}), spec({16, 4160}), spec({4160, 32}), spec({32})}, 900);
 }
 
-// What only seems to be a chain of a product's whole result, and a sum of such a chain.
 // What follows a norm of rows, or its gradient: rows of whole vectors and odd ones, of few and many elements; f32, f16
 // and bf16.
 TEST(Fused, ChainsInNorms)
@@ -275,6 +274,7 @@ TEST(Fused, ChainsThatEndInHalves)
         }
 }
 
+// What only seems to be a chain of a product's whole result, and a sum of such a chain.
 TEST(Fused, ChainsOfPartsOfProducts)
 {
     const Dim n = symbol("n");

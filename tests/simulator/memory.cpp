@@ -82,8 +82,7 @@ Step::Function access_function(const Access& a)
 
 void wait_for_all(const Lanes& lanes, const Step&) { lanes.group->pass_barrier(lanes); }
 
-// ---- The parts of a group that access memory
-// -------------------------------------------------------------------------
+// ---- The parts of a group that access memory ----
 
 // Checks an access, and returns its place in memory.
 std::byte* Group::resolve(const Access& a, std::uint64_t address, std::uint32_t lane)
