@@ -38,7 +38,7 @@ namespace {
 
 using kernels::Tuning;
 
-constexpr std::int64_t side = 128, steps = 256;
+constexpr std::int64_t side = 128;
 constexpr std::pair<std::int64_t, std::int64_t> sizes_in_tiles[] = {{8, 8},   {12, 8},  {16, 8},
                                                                     {16, 12}, {16, 16}, {32, 16}};
 constexpr Tuning all_small{.large_tiles = kernels::never, .large_matrix_tiles = kernels::never};
@@ -113,7 +113,7 @@ void raise(std::optional<std::uint32_t>& to, const std::optional<std::uint32_t>&
 
 } // namespace
 
-TuningReport tune(const Device& device, const TuningProgress& progress)
+TuningReport tuning::tune(const Device& device, std::int64_t inner_size, const TuningProgress& progress)
 {
     const device::Capabilities& c = device.context()->device()->capabilities();
     TuningReport report;
@@ -135,10 +135,11 @@ TuningReport tune(const Device& device, const TuningProgress& progress)
         std::vector<tuning::Timed> products;
         for (const auto& [rows, columns] : sizes_in_tiles) {
             const std::string name = std::string("matmul ") + name_of(t) + ' ' + std::to_string(rows * side) +
-                                     " x " + std::to_string(steps) + " x " + std::to_string(columns * side);
+                                     " x " + std::to_string(inner_size) + " x " +
+                                     std::to_string(columns * side);
             if (progress) progress(report.rows.size(), count, name);
-            products.push_back(measure(factor({rows * side, steps}, t, device),
-                                       factor({steps, columns * side}, t, device),
+            products.push_back(measure(factor({rows * side, inner_size}, t, device),
+                                       factor({inner_size, columns * side}, t, device),
                                        static_cast<std::uint32_t>(rows * columns), device));
             const tuning::Timed& p = products.back();
             report.rows.push_back({name, p.small_ms, p.large_ms, p.equal});
@@ -154,6 +155,11 @@ TuningReport tune(const Device& device, const TuningProgress& progress)
     if (has_matrices) report.chosen += sentence(" Those by cooperative matrices", found.large_matrix_tiles);
     kernels::store_tuning(c, found);
     return report;
+}
+
+TuningReport tune(const Device& device, const TuningProgress& progress)
+{
+    return tuning::tune(device, 256, progress);
 }
 
 } // namespace reprise

@@ -1,8 +1,10 @@
-// The decision of tune(), apart from the measurements.
+// The parts of tune() that tests call.
 #pragma once
 #include <cstdint>
 #include <optional>
 #include <vector>
+
+#include <reprise/tuning.hpp>
 
 namespace reprise::tuning {
 
@@ -17,5 +19,8 @@ struct Timed {
 // they gave other bits or are slower even for the most tiles.  Times within 3 % of each other say nothing; nullopt if
 // all do.
 std::optional<std::uint32_t> least_large_tiles(const std::vector<Timed>&);
+
+// tune() with products of another inner size: a small one suits tests on software drivers.
+TuningReport tune(const Device&, std::int64_t inner_size, const TuningProgress&);
 
 } // namespace reprise::tuning

@@ -38,7 +38,7 @@ TEST_F(Tune, MeasuresBothSizesOfTilesWhereProductsHaveThem)
     std::vector<std::string> problems;
     const std::uint64_t drawn = generator_state().ordinal;
     const TuningReport report =
-        tune(default_device(), [&](std::size_t done, std::size_t of, const std::string& name) {
+        tuning::tune(default_device(), 16, [&](std::size_t done, std::size_t of, const std::string& name) {
             EXPECT_EQ(done, problems.size());
             if (done < of) problems.push_back(name);
         });
