@@ -14,9 +14,10 @@ namespace reprise {
 struct TuningReport {
     // A problem, computed by each variant that its kernel has.
     struct Row {
-        std::string problem;               // "matmul f32 1024 x 256 x 2048": rows, inner size, columns
-        double small_ms = 0, large_ms = 0; // with tiles of 64 x 64 elements, and with 128 x 128
-        bool equal = true;                 // whether both gave the same bits
+        std::string problem; // "matmul f32 1024 x 256 x 2048": rows, inner size, columns
+        double small_ms = 0; // its time with tiles of 64 x 64 elements
+        double large_ms = 0; // with tiles of 128 x 128
+        bool equal = true;   // whether both gave the same bits
     };
     std::vector<Row> rows; // empty: the device's kernels have one variant each
     std::string chosen;    // sentences
