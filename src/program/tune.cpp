@@ -44,7 +44,7 @@ constexpr std::pair<std::int64_t, std::int64_t> sizes_in_tiles[] = {{8, 8},   {1
 constexpr Tuning all_small{.large_tiles = kernels::never, .large_matrix_tiles = kernels::never};
 constexpr Tuning all_large{.large_tiles = 0, .large_side = 0, .large_matrix_tiles = 0};
 
-// A product of each dtype, recorded with tiles of one size.
+// Records the product with the tiles that a tuning chooses.
 Program product_of(const Tensor& a, const Tensor& b, const Tuning& t, const Device& device)
 {
     const kernels::ForcedTuning forced(t);
