@@ -10,7 +10,8 @@ the same f32 weights and inputs, with each of its optimizers. The file contains
     images u8 [N, 1, 28, 28], labels i32 [N], batch_sizes i32 [steps]
     <model>_<optimizer>.losses.<f32, f64>    [steps], each before its update
     <model>.gradient.<parameter>.<f32, f64>  [n], of step 1, n <= SAMPLES: value k has index k * size / n
-    <model>.largest.<parameter>.<f32, f64>   [1]: the largest absolute entry"""
+    <model>.largest.<parameter>.<f32, f64>   [1]: the largest absolute entry
+    ....autocast                             the same of AUTOCAST's models, in f32 with torch.autocast("cpu", bfloat16)"""
 import argparse
 import gzip
 import json
@@ -264,7 +265,10 @@ MODELS = { # constructor, loss, optimizers
 }
 
 
-def train(name, optimizer_name, dtype, x, y):
+AUTOCAST = ["cnn", "resnet", "gpt"] # trained by SGD
+
+
+def train(name, optimizer_name, dtype, x, y, autocast=False):
     """Returns the losses, and the gradients of step 1 by parameter."""
     make, loss_of, optimizers = MODELS[name]
     model = make()
@@ -273,7 +277,8 @@ def train(name, optimizer_name, dtype, x, y):
     optimizer = optimizers[optimizer_name](model.parameters())
     losses, first = [], {}
     for step in range(STEPS):
-        loss = loss_of(model, step, dtype, x, y)
+        with torch.autocast("cpu", torch.bfloat16, enabled=autocast):
+            loss = loss_of(model, step, dtype, x, y)
         optimizer.zero_grad()
         loss.backward()
         first = first or {n: p.grad.detach().flatten().numpy().copy() for n, p in model.named_parameters()}
@@ -312,6 +317,8 @@ def main():
     for name, optimizer in [(m, o) for m, (_, _, optimizers) in MODELS.items() for o in optimizers]:
         results = {"f32": train(name, optimizer, torch.float32, x, y),
                    "f64": train(name, optimizer, torch.float64, x, y)}
+        if name in AUTOCAST and optimizer == "sgd":
+            results["autocast"] = train(name, optimizer, torch.float32, x, y, autocast=True)
         for kind, (losses, gradients) in results.items():
             tensors[f"{name}_{optimizer}.losses.{kind}"] = losses
             for parameter, g in gradients.items(): # the gradients of step 1 are the same for each optimizer

@@ -1,6 +1,7 @@
 // All of the library but checkpointing.hpp, dynamic.hpp and testing.hpp, which few programs need.
 #pragma once
 #include <reprise/accessor.hpp>
+#include <reprise/autocast.hpp>
 #include <reprise/autograd.hpp>
 #include <reprise/backward.hpp>
 #include <reprise/choice.hpp>

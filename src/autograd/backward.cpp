@@ -43,6 +43,7 @@ Tensor forward_on_aliases(const char* name, const Inputs& inputs, const Inputs& 
             if (t.defined() && t.requires_grad()) alias(t);
             else tensors.push_back(t);
         const AutoGradMode on(true);
+        const graph::NoAutocast in_given_dtypes;
         return forward(tensors);
     } catch (const Error& e) {
         throw Error(e.kind(), std::string("[") + name + "] " + e.what());

@@ -44,6 +44,7 @@ public:
 
 private:
     graph::Suspend outside_;
+    graph::NoAutocast in_given_dtypes_;
     graph::Scoped<graph::Scope*> no_scope_{graph::current_scope(), nullptr};
     ops::IndexChecksOff index_checks_off_;
     AutoGradMode no_tape_{false};

@@ -319,6 +319,7 @@ std::vector<Tensor> node_vjp(const graph::VjpArguments& a)
     const graph::Scoped no_scope(graph::current_scope(), nullptr); // scopes do not see the ops of a VJP
     const graph::Op& op = *a.node.op;
     if (a.node.gradient) return a.node.gradient->vjp(a);
+    const graph::NoAutocast in_given_dtypes;
     const ops::IndexChecksOff checks_off; // indices were checked in the forward pass
     if (op.vjp) return op.vjp(a);
     if (op.decompose) return vjp_by_decomposition(a);

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include <reprise/autocast.hpp>
 #include <reprise/autograd/grad.hpp>
 #include <reprise/ops/elementwise.hpp>
 #include <reprise/ops/reductions.hpp>
@@ -39,6 +40,7 @@ void GradientAccumulatorDynamic::accumulate_batched(const Tensor& gradients, con
                      ") is wanted: give them a dimension in front.");
     check_shape("accumulate_batched", "gradient of a sample", Shape(given.begin() + 1, given.end()), shape,
                 "the given one is");
+    const autocast off(bf16, false);
     add_to_total("accumulate_batched", sum(gradients, {0}));
 }
 

@@ -79,6 +79,8 @@ public:
     // Notes that the recorded function reads or assigns a Mode.
     virtual void read_mode(const std::shared_ptr<const Switch>&) = 0;
     virtual void set_mode(const std::shared_ptr<const Switch>&) = 0;
+    // Notes that the recorded function depends on the state of autocast outside of it.
+    virtual void read_autocast(const Autocast&) = 0;
     virtual void check_indices(const IndexCheck&, Value) = 0; // adds a check that runs at each call
 };
 

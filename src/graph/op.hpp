@@ -83,6 +83,8 @@ struct Op {
     bool doubles = false;
     Cost cost = Cost::memory;
     const void* row = nullptr; // row of the table, for elementwise ops
+    // A row whose function casts f16 and bf16 to f32 within autocast (ops/autocast.hpp).
+    bool computes_in_f32 = false;
     int part = 0; // part of the row: 0: the formula, 1 + k: its derivative with respect to input k
 };
 

@@ -1,4 +1,5 @@
 
+#include <reprise/autocast.hpp>
 #include <reprise/nn/recurrent.hpp>
 #include <reprise/ops/creation.hpp>
 #include <reprise/ops/elementwise.hpp>
@@ -31,7 +32,7 @@ void check_input(const char* name, const Tensor& x, const Tensor& weight)
     if (!same(size, wanted) && size.is_constant()) // for a symbol the matrix product checks it at each call
         detail::fail(ErrorKind::shape, name, "The input has the shape (", to_string(x.shape()),
                      ") but its last size must be the input_size (", wanted, ").");
-    if (x.dtype() != weight.dtype())
+    if (x.dtype() != autocast_to_low(weight).dtype())
         detail::fail(ErrorKind::dtype, name, "The input's dtype (", name_of(x.dtype()),
                      ") is not that of the weights (", name_of(weight.dtype()), "): cast one of them.");
 }
@@ -105,7 +106,7 @@ Tensor Recurrent::first_state(const char* what, const Tensor& given, const Tenso
 {
     Shape shape = {weights_.size(), hidden_size_};
     if (!one) shape.insert(shape.begin() + 1, x.size(1));
-    const Tensor state = checked_state(name_, what, given, shape, x);
+    const Tensor state = checked_state(name_, what, autocast_to_low(given), shape, x);
     return one ? unsqueeze(state, 1) : state;
 }
 
@@ -123,8 +124,9 @@ Tensor Recurrent::pass(const Tensor& x, const Weights& w, bool reverse, States& 
     return stack(out, 0);
 }
 
-Recurrent::Result Recurrent::run(const Tensor& input, const States& first)
+Recurrent::Result Recurrent::run(const Tensor& given, const States& first)
 {
+    const Tensor input = autocast_to_low(given);
     if (input.dim() != 2 && input.dim() != 3)
         detail::fail(ErrorKind::shape, name_, "The shape (", to_string(input.shape()),
                      ") is neither of steps [T, in] nor of a batch of them.");
@@ -247,8 +249,9 @@ std::string RecurrentCell::extra_repr() const
         .text();
 }
 
-std::vector<Tensor> RecurrentCell::states(const Tensor& x, const std::vector<Tensor>& given) const
+std::vector<Tensor> RecurrentCell::states(const Tensor& input, const std::vector<Tensor>& given) const
 {
+    const Tensor x = autocast_to_low(input);
     if (x.dim() != 1 && x.dim() != 2)
         detail::fail(ErrorKind::shape, name_, "The shape (", to_string(x.shape()),
                      ") is neither of one step [in] nor of a batch of them [N, in].");
@@ -257,7 +260,7 @@ std::vector<Tensor> RecurrentCell::states(const Tensor& x, const std::vector<Ten
     shape.back() = weight_hh.size(1);
     std::vector<Tensor> out;
     for (std::size_t s = 0; s < given.size(); ++s)
-        out.push_back(checked_state(name_, state_names[s], given[s], shape, x));
+        out.push_back(checked_state(name_, state_names[s], autocast_to_low(given[s]), shape, x));
     return out;
 }
 

@@ -3,6 +3,7 @@
 #include <reprise/ops/elementwise.hpp>
 #include <reprise/ops/shapes.hpp>
 
+#include "ops/autocast.hpp"
 #include "ops/registry.hpp"
 #include "shape/guard.hpp"
 #include "shape/rules.hpp"
@@ -15,14 +16,20 @@ Tensor swish(const Tensor& x) { return silu(x); }
 // Beyond the threshold, log1p(exp(x)) would overflow and make the gradient NaN, so its argument is replaced by 0 there.
 Tensor softplus(const Tensor& x, double beta, double threshold)
 {
+    if (const ops::Autocast to = ops::Autocast::f32({&x}); to) return softplus(to(x), beta, threshold);
     const Tensor scaled = x * beta, linear = scaled > threshold;
     return where(linear, x, log1p(exp(where(linear, ops::number_like(scaled, 0), scaled))) / beta);
 }
 
-Tensor logsigmoid(const Tensor& x) { return minimum(x, 0.0) - log1p(exp(-abs(x))); }
+Tensor logsigmoid(const Tensor& x)
+{
+    const graph::NoAutocast in_its_dtype;
+    return minimum(x, 0.0) - log1p(exp(-abs(x)));
+}
 
 Tensor prelu(const Tensor& x, const Tensor& weight)
 {
+    if (const ops::Autocast to = ops::Autocast::low({&x, &weight}); to) return prelu(to(x), to(weight));
     if (weight.dim() > 1 || (!same(weight.numel(), 1) && x.dim() < 2))
         detail::fail(ErrorKind::shape, "prelu", "The weight's shape (", to_string(weight.shape()),
                      ") does not fit the input's (", to_string(x.shape()),

@@ -18,6 +18,7 @@
 #include <reprise/ops/shapes.hpp>
 
 #include "ops/accumulated.hpp"
+#include "ops/autocast.hpp"
 #include "ops/dropout.hpp"
 #include "ops/random.hpp"
 #include "ops/registry.hpp"
@@ -364,6 +365,11 @@ Call prepared(const Tensor& query, const Tensor& key, const Tensor& value, const
 Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value,
                                     const AttentionOptions& options)
 {
+    if (const ops::Autocast to = ops::Autocast::low({&options.attn_mask, &query, &key, &value}); to) {
+        AttentionOptions cast_options = options;
+        cast_options.attn_mask = to(options.attn_mask);
+        return scaled_dot_product_attention(to(query), to(key), to(value), cast_options);
+    }
     const ops::Call c = ops::prepared(query, key, value, options);
     std::vector<Tensor> in = {c.q, c.k, c.v};
     if (c.mask.defined()) in.push_back(c.mask);
@@ -378,6 +384,11 @@ std::pair<Tensor, Tensor> scaled_dot_product_attention_with_scores(const Tensor&
                                                                    const AttentionOptions& options,
                                                                    AttentionScores which)
 {
+    if (const ops::Autocast to = ops::Autocast::low({&options.attn_mask, &query, &key, &value}); to) {
+        AttentionOptions cast_options = options;
+        cast_options.attn_mask = to(options.attn_mask);
+        return scaled_dot_product_attention_with_scores(to(query), to(key), to(value), cast_options, which);
+    }
     const ops::Call c = ops::prepared(query, key, value, options);
     const ops::Composed by_matrices(c.attributes, c.q, c.k, c.v, c.mask, c.softcap);
     const Tensor scores = which == AttentionScores::products ? by_matrices.products

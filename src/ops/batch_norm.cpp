@@ -278,6 +278,9 @@ Tensor evaluated(const Tensor& x, const Tensor& mean, const Tensor& variance, co
 Tensor batch_norm(const Tensor& x, Tensor running_mean, Tensor running_var, const Tensor& weight,
                   const Tensor& bias, const BatchNormOpOptions& options)
 {
+    if (ops::has_f32_parameters(x, {&running_mean, &running_var, &weight, &bias}))
+        return cast(batch_norm(cast(x, f32), running_mean, running_var, weight, bias, options), x.dtype());
+    const graph::NoAutocast in_its_dtype;
     const Shape& sizes = x.shape();
     const Dim& channels = ops::channels_of(op, ops::type_of(x));
     const auto check = [&](const char* name, const Tensor& t) {

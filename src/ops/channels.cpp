@@ -1,5 +1,7 @@
 #include "ops/channels.hpp"
 
+#include <algorithm>
+
 #include <reprise/ops/elementwise.hpp>
 #include <reprise/ops/shapes.hpp>
 
@@ -8,6 +10,13 @@
 #include "shape/guard.hpp"
 
 namespace reprise::ops {
+
+bool has_f32_parameters(const Tensor& x, std::initializer_list<const Tensor*> parameters)
+{
+    const auto is_f32 = [](const Tensor* t) { return t->defined() && t->dtype() == f32; };
+    return (x.dtype() == f16 || x.dtype() == bf16) &&
+           std::any_of(parameters.begin(), parameters.end(), is_f32);
+}
 
 void check_channels(const char* op, const char* name, const Shape& shape, const Dim& channels)
 {

@@ -1,6 +1,7 @@
 // Code shared by the normalizations per channel: checks of their parameters, and launches over x [N, C, image].
 #pragma once
 #include <cstdint>
+#include <initializer_list>
 
 #include "ops/launch_where.hpp"
 #include "ops/record.hpp"
@@ -10,6 +11,9 @@ namespace reprise::ops {
 // -- checks --
 void check_channels(const char* op, const char* name, const Shape&, const Dim& channels); // [channels]
 const Dim& channels_of(const char* op, const graph::TensorType& x);                       // C of [N, C, ...]
+// Whether x of f16 or bf16 comes with parameters or running statistics in f32, as PyTorch allows.  Then all is computed
+// in f32.
+bool has_f32_parameters(const Tensor& x, std::initializer_list<const Tensor*> parameters);
 // Requires that count is not 1: the variance of a single value is useless.
 void require_several(const char* op, const char* part, const Dim& count, const Shape& x);
 

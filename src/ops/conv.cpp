@@ -5,6 +5,7 @@
 #include <reprise/ops/convolution.hpp>
 #include <reprise/ops/shapes.hpp>
 
+#include "ops/autocast.hpp"
 #include "ops/convolution.hpp"
 #include "ops/registry.hpp"
 #include "shape/guard.hpp"
@@ -143,6 +144,8 @@ Tensor transpose_convolve(const char* op, const Tensor& given, const Tensor& wei
 Tensor conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias, WindowSizes<1> stride,
               WindowPadding<1> padding, WindowSizes<1> dilation, std::int64_t groups)
 {
+    if (const ops::Autocast to = ops::Autocast::low({&x, &weight, &bias}); to)
+        return conv1d(to(x), to(weight), to(bias), stride, padding, dilation, groups);
     return convolve("conv1d", x, weight, bias, {list(stride), list<1>(padding), list(dilation), groups},
                     padding.is_same());
 }
@@ -150,6 +153,8 @@ Tensor conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias, WindowS
 Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, WindowSizes<2> stride,
               WindowPadding<2> padding, WindowSizes<2> dilation, std::int64_t groups)
 {
+    if (const ops::Autocast to = ops::Autocast::low({&x, &weight, &bias}); to)
+        return conv2d(to(x), to(weight), to(bias), stride, padding, dilation, groups);
     return convolve("conv2d", x, weight, bias, {list(stride), list<2>(padding), list(dilation), groups},
                     padding.is_same());
 }
@@ -157,6 +162,8 @@ Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, WindowS
 Tensor conv3d(const Tensor& x, const Tensor& weight, const Tensor& bias, WindowSizes<3> stride,
               WindowPadding<3> padding, WindowSizes<3> dilation, std::int64_t groups)
 {
+    if (const ops::Autocast to = ops::Autocast::low({&x, &weight, &bias}); to)
+        return conv3d(to(x), to(weight), to(bias), stride, padding, dilation, groups);
     return convolve("conv3d", x, weight, bias, {list(stride), list<3>(padding), list(dilation), groups},
                     padding.is_same());
 }
@@ -195,6 +202,9 @@ Tensor conv_transpose1d(const Tensor& x, const Tensor& weight, const Tensor& bia
                         WindowSizes<1> padding, WindowSizes<1> output_padding, std::int64_t groups,
                         WindowSizes<1> dilation)
 {
+    if (const ops::Autocast to = ops::Autocast::low({&x, &weight, &bias}); to)
+        return conv_transpose1d(to(x), to(weight), to(bias), stride, padding, output_padding, groups,
+                                dilation);
     return transpose_convolve("conv_transpose1d", x, weight, bias,
                               {list(stride), list(padding), list(dilation), groups}, list(output_padding));
 }
@@ -203,6 +213,9 @@ Tensor conv_transpose2d(const Tensor& x, const Tensor& weight, const Tensor& bia
                         WindowSizes<2> padding, WindowSizes<2> output_padding, std::int64_t groups,
                         WindowSizes<2> dilation)
 {
+    if (const ops::Autocast to = ops::Autocast::low({&x, &weight, &bias}); to)
+        return conv_transpose2d(to(x), to(weight), to(bias), stride, padding, output_padding, groups,
+                                dilation);
     return transpose_convolve("conv_transpose2d", x, weight, bias,
                               {list(stride), list(padding), list(dilation), groups}, list(output_padding));
 }
@@ -211,6 +224,9 @@ Tensor conv_transpose3d(const Tensor& x, const Tensor& weight, const Tensor& bia
                         WindowSizes<3> padding, WindowSizes<3> output_padding, std::int64_t groups,
                         WindowSizes<3> dilation)
 {
+    if (const ops::Autocast to = ops::Autocast::low({&x, &weight, &bias}); to)
+        return conv_transpose3d(to(x), to(weight), to(bias), stride, padding, output_padding, groups,
+                                dilation);
     return transpose_convolve("conv_transpose3d", x, weight, bias,
                               {list(stride), list(padding), list(dilation), groups}, list(output_padding));
 }

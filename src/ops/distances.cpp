@@ -9,6 +9,7 @@
 #include <reprise/ops/shapes.hpp>
 
 #include "ops/accumulated.hpp"
+#include "ops/autocast.hpp"
 #include "ops/registry.hpp"
 #include "shape/guard.hpp"
 #include "shape/rules.hpp"
@@ -48,6 +49,7 @@ Tensor pairwise_distance(const Tensor& a, const Tensor& b, double p, double eps,
 
 Tensor cdist(const Tensor& a, const Tensor& b, double p)
 {
+    if (const ops::Autocast to = ops::Autocast::f32({&a, &b}); to) return cdist(to(a), to(b), p);
     constexpr const char* op = "cdist";
     ops::require_floating(op, a.dtype());
     if (a.dim() < 2 || b.dim() < 2)

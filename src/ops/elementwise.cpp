@@ -13,6 +13,7 @@
 #include <reprise/ops/reductions.hpp>
 #include <reprise/ops/shapes.hpp>
 
+#include "ops/autocast.hpp"
 #include "ops/graph_reader.hpp"
 #include "ops/lowering.hpp"
 #include "ops/readers.hpp"
@@ -166,6 +167,14 @@ void reference(const ReferenceArguments& a)
 
 bool is_number(char type) { return type == 'F' || type == 'N'; }
 
+// Whether the row's function is in autocast's list of f32.
+bool computes_in_f32(std::string_view row)
+{
+    constexpr std::array listed{"exp", "expm1", "log",  "log1p", "log2", "log10", "reciprocal", "rsqrt",
+                                "pow", "tan",   "asin", "acos",  "sinh", "cosh",  "softplus"};
+    return std::find(listed.begin(), listed.end(), row) != listed.end();
+}
+
 struct Table {
     std::deque<std::string> names; // stable addresses
     std::deque<Op> ops;
@@ -180,7 +189,8 @@ struct Table {
                                               .vjp = is_number(row.types.back()) ? vjp : nullptr,
                                               .lower = lower,
                                               .reference = reference,
-                                              .row = &row});
+                                              .row = &row,
+                                              .computes_in_f32 = computes_in_f32(row.name)});
             auto& list = parts[row.name] = {&f};
             for (int k = 0; k < row.arity(); ++k) {
                 names.push_back(std::string(row.name) + "_d" + std::to_string(k));
@@ -264,6 +274,12 @@ bool refuses_bool(const Row& row)
 Tensor call(const char* name, std::vector<Tensor> in)
 {
     const Op& op = row_op(name);
+    if (op.computes_in_f32)
+        if (const Autocast to = Autocast::f32({&in.front(), &in.back()});
+            to) { // they have one or two arguments
+            for (Tensor& t : in) t = to(t);
+            return call(name, std::move(in));
+        }
     const Row& row = row_of(op);
     const bool any = row.types.substr(0, in.size()).find_first_not_of('B') != row.types.npos;
     const bool floating = row.types.substr(0, in.size()).find('F') != row.types.npos;
@@ -329,7 +345,11 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
     Tensor name(const Tensor& a, const Tensor& b, const Tensor& c) { return ops::call(#name, {a, b, c}); }
 #include <reprise/elementwise.def>
 
-Tensor pow(const Tensor& a, double exponent) { return pow(a, ops::number_for(a, exponent)); }
+Tensor pow(const Tensor& a, double exponent)
+{
+    if (const ops::Autocast to = ops::Autocast::f32({&a}); to) return pow(to(a), exponent);
+    return pow(a, ops::number_for(a, exponent));
+}
 Tensor leaky_relu(const Tensor& x, double slope)
 {
     return ops::call("leaky_relu", {x, ops::number_for(x, slope)});
@@ -392,7 +412,11 @@ Tensor div(const Tensor& a, double b, Choice<Rounding> rounding)
     return div(a, ops::number_for(a, b), rounding);
 }
 
-Tensor pow(double base, const Tensor& exponent) { return pow(ops::number_for(exponent, base), exponent); }
+Tensor pow(double base, const Tensor& exponent)
+{
+    if (const ops::Autocast to = ops::Autocast::f32({&exponent}); to) return pow(base, to(exponent));
+    return pow(ops::number_for(exponent, base), exponent);
+}
 #define REPRISE_WITH_NUMBER(name)                                                                            \
     Tensor name(const Tensor& a, double b) { return name(a, ops::number_for(a, b)); }
 REPRISE_WITH_NUMBER(fmod)
@@ -435,10 +459,14 @@ Tensor max(const Tensor& a, const Tensor& b) { return maximum(a, b); }
 Tensor min(const Tensor& a, const Tensor& b) { return minimum(a, b); }
 Tensor addcmul(const Tensor& input, const Tensor& a, const Tensor& b, double value)
 {
+    if (const ops::Autocast to = ops::Autocast::widest({&input, &a, &b}); to)
+        return addcmul(to(input), to(a), to(b), value);
     return add(input, a * b, value);
 }
 Tensor addcdiv(const Tensor& input, const Tensor& a, const Tensor& b, double value)
 {
+    if (const ops::Autocast to = ops::Autocast::widest({&input, &a, &b}); to)
+        return addcdiv(to(input), to(a), to(b), value);
     return add(input, a / b, value);
 }
 

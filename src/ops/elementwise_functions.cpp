@@ -31,6 +31,7 @@ Tensor is_infinite(const Tensor& a, const Tensor& b) { return logical_or(isinf(a
 // exp(scale a) and exp(scale b). The difference of equal infinities counts as 0.
 Tensor log_of_sum(const Tensor& given_a, const Tensor& given_b, double scale)
 {
+    const graph::NoAutocast in_its_dtype;
     const Tensor a = floating(given_a), b = floating(given_b);
     const Tensor difference = where(eq(a, b), 0.0, a - b);
     return maximum(a, b) + log1p(exp(abs(difference) * -scale)) / scale;
@@ -44,7 +45,11 @@ void check_lambda(const char* op, double lambda)
 
 } // namespace
 
-Tensor exp2(const Tensor& x) { return pow(2.0, floating(x)); }
+Tensor exp2(const Tensor& x)
+{
+    const graph::NoAutocast in_its_dtype;
+    return pow(2.0, floating(x));
+}
 
 Tensor frac(const Tensor& x)
 {
@@ -81,6 +86,7 @@ Tensor hypot(const Tensor& given_a, const Tensor& given_b)
 
 Tensor xlogy(const Tensor& given_a, const Tensor& given_b)
 {
+    const graph::NoAutocast in_its_dtype;
     const Tensor a = floating(given_a), b = floating(given_b);
     const Tensor none = logical_and(a == 0.0, logical_not(isnan(b)));
     return where(none, 0.0, a * log(where(none, 1.0, b)));
@@ -123,6 +129,7 @@ Tensor isclose(const Tensor& given_a, const Tensor& given_b, double rtol, double
 
 Tensor logit(const Tensor& given, std::optional<double> eps)
 {
+    const graph::NoAutocast in_its_dtype;
     const Tensor whole = floating(given);
     const Tensor x = eps ? clamp(whole, *eps, 1 - *eps) : whole;
     return log(x / (1.0 - x));

@@ -10,6 +10,7 @@
 #include <reprise/ops/shapes.hpp>
 
 #include "ops/accumulated.hpp"
+#include "ops/autocast.hpp"
 #include "ops/index_check.hpp"
 #include "ops/registry.hpp"
 #include "ops/windows.hpp"
@@ -155,6 +156,8 @@ Dims channels_last(std::size_t rank)
 
 Tensor grid_sample(const Tensor& x, const Tensor& grid, const GridSampleOptions& options)
 {
+    if (const ops::Autocast to = ops::Autocast::widest({&x, &grid}); to)
+        return grid_sample(to(x), to(grid), options);
     check(x, grid, options);
     const std::size_t rank = x.shape().size(), n = rank - 2;
     const Shape wanted = grid.shape(), out_sizes = {wanted.begin() + 1, wanted.end() - 1};
@@ -204,6 +207,7 @@ Tensor affine_grid(const Tensor& theta, const Shape& size, bool align_corners)
     Shape to{size[0]};
     to.insert(to.end(), image.begin(), image.end());
     to.push_back(n);
+    const graph::NoAutocast in_its_dtype; // 16 bits are too few for coordinates
     return reshape(matmul(base, transpose(theta, 1, 2)), to);
 }
 

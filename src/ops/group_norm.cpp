@@ -11,6 +11,7 @@
 #include <reprise/ops/shapes.hpp>
 
 #include "ops/accumulated.hpp"
+#include "ops/autocast.hpp"
 #include "ops/channels.hpp"
 #include "ops/records.hpp"
 #include "ops/reduce.hpp"
@@ -271,6 +272,8 @@ std::vector<Tensor> by_groups(const char* op, const Tensor& x, const Dim& groups
 
 Tensor group_norm(const Tensor& x, std::int64_t groups, const Tensor& weight, const Tensor& bias, double eps)
 {
+    if (const ops::Autocast to = ops::Autocast::f32({&x, &weight, &bias}); to)
+        return group_norm(to(x), groups, to(weight), to(bias), eps);
     constexpr const char* op = "group_norm";
     const Dim channels = ops::channels_of(op, ops::type_of(x));
     if (groups < 1)
@@ -287,6 +290,9 @@ Tensor group_norm(const Tensor& x, std::int64_t groups, const Tensor& weight, co
 Tensor instance_norm(const Tensor& x, Tensor running_mean, Tensor running_var, const Tensor& weight,
                      const Tensor& bias, const InstanceNormOpOptions& options)
 {
+    if (ops::has_f32_parameters(x, {&running_mean, &running_var, &weight, &bias}))
+        return cast(instance_norm(cast(x, f32), running_mean, running_var, weight, bias, options), x.dtype());
+    const graph::NoAutocast in_its_dtype;
     constexpr const char* op = "instance_norm";
     const Dim channels = ops::channels_of(op, ops::type_of(x));
     const Shape& sizes = x.shape();

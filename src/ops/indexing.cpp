@@ -7,6 +7,7 @@
 #include <reprise/ops/indexing.hpp>
 #include <reprise/ops/shapes.hpp>
 
+#include "ops/autocast.hpp"
 #include "ops/full.hpp"
 #include "ops/index_check.hpp"
 #include "ops/indices.hpp"
@@ -286,6 +287,8 @@ Tensor scatter(const Tensor& x, std::int64_t dim, const Tensor& index, double va
 
 Tensor scatter_add(const Tensor& x, std::int64_t dim, const Tensor& index, const Tensor& source)
 {
+    if (const ops::Autocast to = ops::Autocast::widest({&x, &source}); to)
+        return scatter_add(to(x), dim, index, to(source));
     if (x.dim() == 0) return reshape(scatter_add(as_vector(x), dim, as_vector(index), as_vector(source)), {});
     ops::check_dtype("scatter_add", "source", source.dtype(), x.dtype());
     const Tensor at = element_numbers("scatter_add", x, dim, index);

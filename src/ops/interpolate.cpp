@@ -6,6 +6,7 @@
 #include <reprise/ops/pooling.hpp>
 #include <reprise/ops/shapes.hpp>
 
+#include "ops/autocast.hpp"
 #include "ops/registry.hpp"
 #include "ops/resample.hpp"
 #include "ops/windows.hpp"
@@ -144,6 +145,8 @@ Tensor in_order(const Tensor& x, const Shape& split, const std::vector<std::int6
 
 Tensor interpolate(const Tensor& x, const InterpolateOptions& o)
 {
+    if (const ops::Autocast to = ops::Autocast::f32({&x}); to && o.mode != Interpolation::area)
+        return interpolate(to(x), o);
     ops::require_floating(op, x.dtype());
     const Mode mode = mode_of(o.mode);
     const std::size_t n = spatial_dims(x, mode);

@@ -13,6 +13,7 @@
 #include <reprise/ops/shapes.hpp>
 
 #include "ops/accumulated.hpp"
+#include "ops/autocast.hpp"
 #include "ops/full.hpp"
 #include "ops/launch_where.hpp"
 #include "ops/long_rows.hpp"
@@ -424,12 +425,16 @@ Tensor normalized(const char* op, const Tensor& x, const Shape& normalized_shape
 Tensor layer_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight, const Tensor& bias,
                   double eps)
 {
+    if (const ops::Autocast to = ops::Autocast::f32({&x, &weight, &bias}); to)
+        return layer_norm(to(x), normalized_shape, to(weight), to(bias), eps);
     return normalized("layer_norm", x, normalized_shape, weight, bias, eps, true);
 }
 
 Tensor rms_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight,
                 std::optional<double> eps)
 {
+    if (const ops::Autocast to = ops::Autocast::f32({&x, &weight}); to)
+        return rms_norm(to(x), normalized_shape, to(weight), eps);
     const double epsilon = x.dtype() == DType::f64    ? std::numeric_limits<double>::epsilon()
                            : x.dtype() == DType::f16  ? std::ldexp(1.0, -10)
                            : x.dtype() == DType::bf16 ? std::ldexp(1.0, -7)

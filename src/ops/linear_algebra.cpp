@@ -3,6 +3,7 @@
 #include <map>
 #include <string>
 
+#include <reprise/autocast.hpp>
 #include <reprise/ops/creation.hpp>
 #include <reprise/ops/elementwise.hpp>
 #include <reprise/ops/indexing.hpp>
@@ -10,6 +11,7 @@
 #include <reprise/ops/reductions.hpp>
 #include <reprise/ops/shapes.hpp>
 
+#include "ops/autocast.hpp"
 #include "ops/index_check.hpp"
 #include "ops/registry.hpp"
 #include "shape/guard.hpp"
@@ -240,6 +242,7 @@ Tensor mv(const Tensor& a, const Tensor& v)
 }
 Tensor dot(const Tensor& a, const Tensor& b)
 {
+    if (const ops::Autocast to = ops::Autocast::widest({&a, &b}); to) return dot(to(a), to(b));
     require_rank("dot", a, 1, "a vector");
     require_rank("dot", b, 1, "a vector");
     return matmul(a, b);
@@ -276,11 +279,15 @@ Tensor added(const char* op, const Tensor& input, const Tensor& product, double 
 
 Tensor addmm(const Tensor& input, const Tensor& a, const Tensor& b, double beta, double alpha)
 {
+    if (const ops::Autocast to = ops::Autocast::low({&input, &a, &b}); to)
+        return addmm(to(input), to(a), to(b), beta, alpha);
     return added("addmm", input, mm(a, b), beta, alpha);
 }
 
 Tensor baddbmm(const Tensor& input, const Tensor& a, const Tensor& b, double beta, double alpha)
 {
+    if (const ops::Autocast to = ops::Autocast::low({&input, &a, &b}); to)
+        return baddbmm(to(input), to(a), to(b), beta, alpha);
     return added("baddbmm", input, bmm(a, b), beta, alpha);
 }
 
@@ -335,12 +342,19 @@ Tensor diagonal(const Tensor& x, std::int64_t offset, std::int64_t dim1, std::in
 
 Tensor trace(const Tensor& x)
 {
+    const graph::NoAutocast in_its_dtype;
     require_rank("trace", x, 2, "a matrix");
     return sum(diagonal(x));
 }
 
 Tensor einsum(const std::string& equation, const std::vector<Tensor>& operands)
 {
+    if (autocast_enabled()) {
+        std::vector<Tensor> all;
+        for (const Tensor& t : operands) all.push_back(autocast_to_low(t));
+        const graph::NoAutocast in_this_dtype;
+        return einsum(equation, all);
+    }
     const Equation e = parse(equation, operands);
     std::vector<Term> terms;
     for (std::size_t i = 0; i < operands.size(); ++i)

@@ -4,6 +4,7 @@
 #include <reprise/ops/losses.hpp>
 #include <reprise/ops/reductions.hpp>
 
+#include "ops/autocast.hpp"
 #include "ops/registry.hpp"
 #include "ops/softmax.hpp"
 
@@ -86,11 +87,13 @@ const Op log_softmax_vjp_op{.name = "log_softmax_vjp",
 
 Tensor log_softmax(const Tensor& x, std::int64_t dim)
 {
+    if (const ops::Autocast to = ops::Autocast::f32({&x}); to) return log_softmax(to(x), dim);
     return ops::apply_along(ops::log_softmax_op, {x}, dim);
 }
 
 Tensor log_softmax(const Tensor& x, std::int64_t dim, DType dtype)
 {
+    const graph::NoAutocast in_this_dtype;
     return log_softmax(cast(x, dtype), dim);
 }
 

@@ -9,6 +9,7 @@
 #include <reprise/ops/reductions.hpp>
 #include <reprise/ops/shapes.hpp>
 
+#include "ops/autocast.hpp"
 #include "ops/index_check.hpp"
 #include "ops/indices.hpp"
 #include "ops/registry.hpp"
@@ -129,6 +130,8 @@ void check_smoothing(double smoothing)
 
 Tensor nll_loss(const Tensor& log_probabilities, const Tensor& target, const ClassLossOptions& o)
 {
+    if (const ops::Autocast to = ops::Autocast::f32({&log_probabilities}); to)
+        return nll_loss(to(log_probabilities), target, o);
     check_classes("nll_loss", log_probabilities, target);
     if (o.label_smoothing != 0)
         detail::fail(ErrorKind::argument, "nll_loss", "Only cross_entropy smooths labels.");
@@ -141,6 +144,8 @@ Tensor nll_loss(const Tensor& log_probabilities, const Tensor& target, Choice<Re
 
 Tensor cross_entropy(const Tensor& logits, const Tensor& target, const ClassLossOptions& o)
 {
+    if (const ops::Autocast to = ops::Autocast::f32({&logits, &target}); to)
+        return cross_entropy(to(logits), to(target), o);
     constexpr const char* op = "cross_entropy";
     check_smoothing(o.label_smoothing);
     if (is_floating(target.dtype()) && target.dim() == logits.dim()) {
@@ -160,18 +165,24 @@ Tensor cross_entropy(const Tensor& logits, const Tensor& target, Choice<Reductio
 
 Tensor mse_loss(const Tensor& input, const Tensor& target, Choice<Reduction> reduction)
 {
+    if (const ops::Autocast to = ops::Autocast::f32({&input, &target}); to)
+        return mse_loss(to(input), to(target), reduction);
     check_same_shape("mse_loss", input, target);
     return reduced("mse_loss", square(input - target), reduction);
 }
 
 Tensor l1_loss(const Tensor& input, const Tensor& target, Choice<Reduction> reduction)
 {
+    if (const ops::Autocast to = ops::Autocast::f32({&input, &target}); to)
+        return l1_loss(to(input), to(target), reduction);
     check_same_shape("l1_loss", input, target);
     return reduced("l1_loss", abs(input - target), reduction);
 }
 
 Tensor smooth_l1_loss(const Tensor& input, const Tensor& target, Choice<Reduction> reduction, double beta)
 {
+    if (const ops::Autocast to = ops::Autocast::f32({&input, &target}); to)
+        return smooth_l1_loss(to(input), to(target), reduction, beta);
     constexpr const char* op = "smooth_l1_loss";
     if (!(beta >= 0))
         detail::fail(ErrorKind::argument, op, "The bound (beta = ", beta, ") must be at least 0.");
@@ -184,6 +195,8 @@ Tensor smooth_l1_loss(const Tensor& input, const Tensor& target, Choice<Reductio
 
 Tensor huber_loss(const Tensor& input, const Tensor& target, Choice<Reduction> reduction, double delta)
 {
+    if (const ops::Autocast to = ops::Autocast::f32({&input, &target}); to)
+        return huber_loss(to(input), to(target), reduction, delta);
     constexpr const char* op = "huber_loss";
     if (!(delta > 0))
         detail::fail(ErrorKind::argument, op, "The bound (delta = ", delta, ") must be above 0.");
@@ -195,6 +208,8 @@ Tensor huber_loss(const Tensor& input, const Tensor& target, Choice<Reduction> r
 
 Tensor bce_loss(const Tensor& input, const Tensor& target, Choice<Reduction> reduction, const Tensor& weight)
 {
+    if (const ops::Autocast to = ops::Autocast::f32({&input, &target, &weight}); to)
+        return bce_loss(to(input), to(target), reduction, to(weight));
     check_same_shape("bce_loss", input, target);
     return reduced("bce_loss", weighted(bce(input, target), weight), reduction);
 }
@@ -214,6 +229,8 @@ Tensor binary_cross_entropy_with_logits(const Tensor& logits, const Tensor& targ
 Tensor bce_with_logits_loss(const Tensor& logits, const Tensor& target, Choice<Reduction> reduction,
                             const Tensor& weight, const Tensor& pos_weight)
 {
+    if (const ops::Autocast to = ops::Autocast::f32({&logits, &target, &weight, &pos_weight}); to)
+        return bce_with_logits_loss(to(logits), to(target), reduction, to(weight), to(pos_weight));
     constexpr const char* op = "bce_with_logits_loss";
     check_same_shape(op, logits, target);
     const Tensor losses = pos_weight.defined() ? (1.0 - target) * logits -
@@ -224,6 +241,8 @@ Tensor bce_with_logits_loss(const Tensor& logits, const Tensor& target, Choice<R
 
 Tensor kl_div(const Tensor& input, const Tensor& target, Choice<Reduction> reduction, bool log_target)
 {
+    if (const ops::Autocast to = ops::Autocast::f32({&input, &target}); to)
+        return kl_div(to(input), to(target), reduction, log_target);
     check_same_shape("kl_div", input, target);
     const auto entropy = [&] { // t log(t), and 0 for t = 0
         const Tensor none = target == 0.0;
@@ -239,12 +258,16 @@ Tensor kl_div(const Tensor& input, const Tensor& target, Choice<Reduction> reduc
 
 Tensor cosine_similarity(const Tensor& a, const Tensor& b, std::int64_t dim, double eps)
 {
+    if (const ops::Autocast to = ops::Autocast::f32({&a, &b}); to)
+        return cosine_similarity(to(a), to(b), dim, eps);
     return sum(a * b, {dim}) / (clamp_min(norm(a, 2, {dim}), eps) * clamp_min(norm(b, 2, {dim}), eps));
 }
 
 Tensor cosine_embedding_loss(const Tensor& a, const Tensor& b, const Tensor& target, double margin,
                              Choice<Reduction> reduction)
 {
+    if (const ops::Autocast to = ops::Autocast::f32({&a, &b, &target}); to)
+        return cosine_embedding_loss(to(a), to(b), to(target), margin, reduction);
     constexpr const char* op = "cosine_embedding_loss";
     check_same_shape(op, a, b);
     if (a.dim() < 1 || target.dim() != a.dim() - 1)

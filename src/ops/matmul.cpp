@@ -5,6 +5,7 @@
 #include <reprise/ops/linear_algebra.hpp>
 #include <reprise/ops/shapes.hpp>
 
+#include "ops/autocast.hpp"
 #include "ops/matmul.hpp"
 #include "ops/registry.hpp"
 #include "shape/guard.hpp"
@@ -179,6 +180,7 @@ void multiply(const HostTensor& a, const HostTensor& b, const HostTensor& c)
 
 Tensor matmul(const Tensor& a, const Tensor& b)
 {
+    if (const ops::Autocast to = ops::Autocast::low({&a, &b}); to) return matmul(to(a), to(b));
     const Shape &sa = graph::type_of(a).shape, &sb = graph::type_of(b).shape;
     if (sa.size() == 2 && sb.size() == 2) return graph::apply1(ops::matmul_op, {a, b});
     const Shape out = shape::matmul("matmul", sa, sb); // throws if the shapes do not fit
@@ -200,6 +202,8 @@ Tensor matmul(const Tensor& a, const Tensor& b)
 
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias)
 {
+    if (const ops::Autocast to = ops::Autocast::low({&x, &weight, &bias}); to)
+        return linear(to(x), to(weight), to(bias));
     const graph::TensorType &of_x = graph::type_of(x), &of_weight = graph::type_of(weight);
     if (of_weight.shape.size() != 2)
         detail::fail(ErrorKind::shape, "linear", "The weight's shape (", to_string(weight.shape()),

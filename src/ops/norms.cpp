@@ -12,8 +12,6 @@ namespace reprise {
 
 namespace {
 
-Tensor converted(const Tensor& x, std::optional<DType> dtype) { return dtype ? cast(x, *dtype) : x; }
-
 // Returns the two dimensions of the matrices as non-negative numbers.
 std::vector<std::size_t> matrix_dims(const char* op, const Tensor& x, const Dims& dims)
 {
@@ -36,14 +34,19 @@ std::vector<std::size_t> matrix_dims(const char* op, const Tensor& x, const Dims
 Tensor linalg_vector_norm(const Tensor& x, double p, const Dims& dims, bool keepdim,
                           std::optional<DType> dtype)
 {
-    return norm(converted(x, dtype), p, dims, keepdim);
+    if (!dtype) return norm(x, p, dims, keepdim);
+    const graph::NoAutocast in_this_dtype;
+    return norm(cast(x, *dtype), p, dims, keepdim);
 }
 
-Tensor linalg_matrix_norm(const Tensor& given, double p, const Dims& dims, bool keepdim,
+Tensor linalg_matrix_norm(const Tensor& x, double p, const Dims& dims, bool keepdim,
                           std::optional<DType> dtype)
 {
     constexpr const char* op = "linalg_matrix_norm";
-    const Tensor x = converted(given, dtype);
+    if (dtype) {
+        const graph::NoAutocast in_this_dtype;
+        return linalg_matrix_norm(cast(x, *dtype), p, dims, keepdim);
+    }
     const std::vector<std::size_t> both = matrix_dims(op, x, dims);
     if (std::fabs(p) == 2) fail_singular(op, p > 0 ? "2" : "-2");
     if (std::fabs(p) != 1 && !std::isinf(p))
@@ -64,7 +67,7 @@ Tensor linalg_matrix_norm(const Tensor& x, const std::string& p, const Dims& dim
     if (p == "nuc") fail_singular(op, p);
     if (p != "fro") detail::fail(ErrorKind::argument, op, "The norm (", p, ") must be \"fro\" or \"nuc\".");
     matrix_dims(op, x, dims);
-    return norm(converted(x, dtype), 2, dims, keepdim);
+    return linalg_vector_norm(x, 2, dims, keepdim, dtype);
 }
 
 namespace {
@@ -84,7 +87,7 @@ std::size_t checked_count(const Tensor& x, const Dims& dims)
 Tensor linalg_norm(const Tensor& x, std::optional<double> order, const Dims& dims, bool keepdim,
                    std::optional<DType> dtype)
 {
-    if (!order) return norm(converted(x, dtype), 2, dims, keepdim);
+    if (!order) return linalg_vector_norm(x, 2, dims, keepdim, dtype);
     const double p = *order;
     if (checked_count(x, dims) == 2)
         return linalg_matrix_norm(x, p, dims.empty() ? Dims{0, 1} : dims, keepdim, dtype);

@@ -109,6 +109,7 @@ template <std::size_t N> Tensor dilated_sums(const Tensor& x, const Windows& w)
         window.push_back(w.kernel[d]);
     }
     const Tensor ones = ops::full_on(ops::evaluator_of(x), window, 1, x.dtype());
+    const graph::NoAutocast in_its_dtype;
     if constexpr (N == 1) return conv1d(x, ones, {}, options);
     else if constexpr (N == 2) return conv2d(x, ones, {}, options);
     else return conv3d(x, ones, {}, options);

@@ -6,6 +6,7 @@
 #include <reprise/ops/shapes.hpp>
 
 #include "ops/accumulated.hpp"
+#include "ops/autocast.hpp"
 #include "ops/linear_scan.hpp"
 #include "ops/reduce.hpp"
 #include "ops/registry.hpp"
@@ -69,6 +70,7 @@ const Op prod_op{.name = "prod",
 
 Tensor prod(const Tensor& x, const Dims& dims, bool keepdim)
 {
+    if (const ops::Autocast to = ops::Autocast::f32({&x}); to) return prod(to(x), dims, keepdim);
     return graph::apply1(ops::prod_op, {ops::widened_to_i32(x)},
                          ops::reduction_attributes("prod", x, dims, keepdim));
 }

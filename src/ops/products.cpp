@@ -8,6 +8,7 @@
 #include <reprise/ops/linear_algebra.hpp>
 #include <reprise/ops/shapes.hpp>
 
+#include "ops/autocast.hpp"
 #include "ops/registry.hpp"
 #include "shape/guard.hpp"
 #include "shape/rules.hpp"
@@ -47,6 +48,8 @@ struct Factor {
 
 Tensor tensordot(const Tensor& a, const Tensor& b, const Dims& dims_a, const Dims& dims_b)
 {
+    if (const ops::Autocast to = ops::Autocast::widest({&a, &b}); to)
+        return tensordot(to(a), to(b), dims_a, dims_b);
     constexpr const char* op = "tensordot";
     if (dims_a.size() != dims_b.size())
         detail::fail(ErrorKind::argument, op, "There are (", dims_a.size(), " and ", dims_b.size(),
@@ -116,6 +119,8 @@ Tensor diagflat(const Tensor& x, std::int64_t offset) { return diag_embed(reshap
 
 Tensor cross(const Tensor& given_a, const Tensor& given_b, std::int64_t given)
 {
+    if (const ops::Autocast to = ops::Autocast::widest({&given_a, &given_b}); to)
+        return cross(to(given_a), to(given_b), given);
     constexpr const char* op = "cross";
     const Shape both = shape::broadcast(op, given_a.shape(), given_b.shape());
     const auto dim = static_cast<std::int64_t>(shape::normalize_dim(op, given, both.size()));

@@ -12,6 +12,7 @@
 #include <reprise/ops/shapes.hpp>
 
 #include "ops/accumulated.hpp"
+#include "ops/autocast.hpp"
 #include "ops/index_check.hpp"
 #include "ops/linear_scan.hpp"
 #include "ops/records.hpp"
@@ -210,10 +211,12 @@ const Op running_extremum_op{.name = "running_extremum",
 
 Tensor cumsum(const Tensor& x, std::int64_t dim, const ScanOptions& o)
 {
+    if (const ops::Autocast to = ops::Autocast::f32({&x}); to) return cumsum(to(x), dim, o);
     return ops::along(ops::cumsum_op, x, dim, o);
 }
 Tensor cumprod(const Tensor& x, std::int64_t dim, const ScanOptions& o)
 {
+    if (const ops::Autocast to = ops::Autocast::f32({&x}); to) return cumprod(to(x), dim, o);
     return ops::along(ops::cumprod_op, x, dim, o);
 }
 Tensor cumsum(const Tensor& x, std::int64_t dim, DType dtype)

@@ -1,4 +1,5 @@
 #include "ops/softmax.hpp"
+#include "ops/autocast.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -216,8 +217,16 @@ const Op softmax_vjp_op{.name = "softmax_vjp",
 
 } // namespace ops
 
-Tensor softmax(const Tensor& x, std::int64_t dim) { return ops::apply_along(ops::softmax_op, {x}, dim); }
+Tensor softmax(const Tensor& x, std::int64_t dim)
+{
+    if (const ops::Autocast to = ops::Autocast::f32({&x}); to) return softmax(to(x), dim);
+    return ops::apply_along(ops::softmax_op, {x}, dim);
+}
 
-Tensor softmax(const Tensor& x, std::int64_t dim, DType dtype) { return softmax(cast(x, dtype), dim); }
+Tensor softmax(const Tensor& x, std::int64_t dim, DType dtype)
+{
+    const graph::NoAutocast in_this_dtype;
+    return softmax(cast(x, dtype), dim);
+}
 
 } // namespace reprise

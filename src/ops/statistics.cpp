@@ -7,6 +7,7 @@
 #include <reprise/ops/shapes.hpp>
 
 #include "ops/accumulated.hpp"
+#include "ops/autocast.hpp"
 #include "ops/reduce.hpp"
 #include "ops/registry.hpp"
 #include "shape/rules.hpp"
@@ -93,6 +94,7 @@ std::pair<Tensor, Tensor> var_mean(const Tensor& x, const Dims& dims, bool unbia
 
 Tensor norm(const Tensor& x, std::optional<double> order, const Dims& dims, bool keepdim)
 {
+    if (const ops::Autocast to = ops::Autocast::f32({&x}); to) return norm(to(x), order, dims, keepdim);
     const double p = order.value_or(2);
     ops::require_floating("norm", x.dtype());
     check_dims("norm", x, dims);
@@ -116,6 +118,7 @@ Tensor norm(const Tensor& x, std::optional<double> order, const Dims& dims, bool
 // Computes m + log(sum of exp(x - m)) with the maximum m.  An infinite m is the result, -infinity without elements.
 Tensor logsumexp(const Tensor& x, const Dims& dims, bool keepdim)
 {
+    if (const ops::Autocast to = ops::Autocast::f32({&x}); to) return logsumexp(to(x), dims, keepdim);
     ops::require_floating("logsumexp", x.dtype());
     if (const Tensor wide = ops::accumulated(x); wide.dtype() != x.dtype())
         return cast(logsumexp(wide, dims, keepdim), x.dtype());
@@ -179,11 +182,13 @@ Tensor trapezoid(const Tensor& y, double dx, std::int64_t dim)
 
 Tensor nansum(const Tensor& x, const Dims& dims, bool keepdim)
 {
+    const graph::NoAutocast in_its_dtype;
     check_dims("nansum", x, dims);
     return sum(is_floating(x.dtype()) ? where(isnan(x), 0.0, x) : x, dims, keepdim);
 }
 Tensor nanmean(const Tensor& x, const Dims& dims, bool keepdim)
 {
+    const graph::NoAutocast in_its_dtype;
     ops::require_floating("nanmean", x.dtype());
     check_dims("nanmean", x, dims);
     const Tensor wide = ops::accumulated(x), none = isnan(wide);

@@ -4,6 +4,7 @@
 #include <reprise/ops/shapes.hpp>
 
 #include "ops/accumulated.hpp"
+#include "ops/autocast.hpp"
 #include "ops/reduce.hpp"
 #include "ops/registry.hpp"
 #include "shape/rules.hpp"
@@ -44,6 +45,7 @@ const Op sum_op{.name = "sum",
 
 Tensor sum(const Tensor& x, const Dims& dims, bool keepdim)
 {
+    if (const ops::Autocast to = ops::Autocast::f32({&x}); to) return sum(to(x), dims, keepdim);
     return graph::apply1(ops::sum_op, {ops::widened_to_i32(x)},
                          ops::reduction_attributes("sum", x, dims, keepdim));
 }
@@ -69,6 +71,7 @@ Tensor mean(const Tensor& x, DType dtype) { return mean(x, {}, false, dtype); }
 
 Tensor sum_to(const Tensor& x, const Shape& shape)
 {
+    const graph::NoAutocast in_its_dtype;
     const Shape& from = x.shape();
     if (same(from, shape)) return x;
     shape::require_broadcastable("sum_to", shape, from);

@@ -139,6 +139,7 @@ Tensor laplacian(const Function& f, const Tensor& x, const DerivativeOptions& op
         detail::fail(ErrorKind::shape, "laplacian", "The function gave the shape (", to_string(y),
                      ") for points of the shape (", to_string(all),
                      "): let it give one number a point, or one in all.");
+    const graph::NoAutocast in_its_dtype;
     const Tensor gradient = r.products(ones_like(r.y), true).front();
     const std::int64_t count = concrete("laplacian", each ? all.back() : gradient.numel());
     Tensor total = zeros_like(r.y).detach();

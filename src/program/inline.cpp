@@ -106,6 +106,11 @@ std::vector<Tensor> Program::Impl::append_to(program::Trace& trace, const std::v
         m.check();
         trace.read_mode(m.mode);
     }
+    if (autocast) {
+        autocast->check();
+        if (const graph::Autocast& state = graph::ambient().autocast; state.set_in != trace.id())
+            trace.read_autocast(state);
+    }
     std::vector<Value> given;
     std::vector<const Shape*> shapes;
     for (std::size_t i = 0; i < inputs.size(); ++i) {

@@ -302,6 +302,7 @@ std::vector<Tensor> Program::Impl::take_checked(std::vector<Tensor>& out) const
 std::vector<Tensor> Program::Impl::call(const std::vector<Tensor>& inputs, const DimVector& sizes)
 {
     const Entered entered(*this, "program");
+    if (autocast) autocast->check();
     graph::Suspend outside;
     std::vector<Tensor> out = run(inputs, sizes);
     const std::vector<Tensor> checked = take_checked(out);

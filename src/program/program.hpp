@@ -40,7 +40,8 @@ struct Program::Impl {
     std::optional<std::uint64_t> memory_budget; // bytes
     // Returns the first variant that fits the memory budget at these sizes. Throws Error(out_of_memory) if none does.
     std::size_t variant_at(const std::vector<std::int64_t>& sizes) const;
-    std::vector<program::Trace::ReadMode> modes; // a call requires the recorded values
+    std::vector<program::Trace::ReadMode> modes;          // a call requires the recorded values
+    std::optional<program::Trace::ReadAutocast> autocast; // the same, of autocast
     std::vector<program::Trace::Hook> hooks;
     std::vector<bool>
         hooks_run; // by hook: it ran in a failed call and has no undo, so the retry must skip it

@@ -192,6 +192,7 @@ Program record_function(const TracedFunction& f, const std::vector<Spec>& specs,
     }
     p->signature = program::Signature(specs, sizes, trace.guards().guards());
     p->modes = trace.modes();
+    p->autocast = trace.autocast();
     p->hooks = trace.hooks();
     p->random = trace.random_symbols();
     p->random_ops = trace.random_ops();

@@ -102,6 +102,18 @@ void Trace::read_mode(const std::shared_ptr<const graph::Switch>& mode)
 
 void Trace::set_mode(const std::shared_ptr<const graph::Switch>& mode) { set_modes_.push_back(mode); }
 
+void Trace::read_autocast(const graph::Autocast& state) { autocast_ = {state.on, state.dtype}; }
+
+void Trace::ReadAutocast::check() const
+{
+    const graph::Autocast& now = graph::ambient().autocast;
+    if (now.on == on && (!on || now.dtype == dtype)) return;
+    const auto text = [](bool is_on, DType to) { return is_on ? name_of(to) : "off"; };
+    detail::fail(ErrorKind::state, "program", "The program was recorded with autocast (", text(on, dtype),
+                 ") and is called with autocast (", text(now.on, now.dtype),
+                 "): call it within an equal guard, or set one in its function.");
+}
+
 void Trace::ReadMode::check() const
 {
     const auto name = [](bool value) { return value ? "on" : "off"; };

@@ -29,6 +29,7 @@ public:
     graph::RandomState next_random() override;
     void read_mode(const std::shared_ptr<const graph::Switch>&) override;
     void set_mode(const std::shared_ptr<const graph::Switch>&) override;
+    void read_autocast(const graph::Autocast&) override;
     void check_indices(const graph::IndexCheck& check, graph::Value v) override
     {
         index_checks_.emplace_back(check, std::move(v));
@@ -61,6 +62,14 @@ public:
         void check() const; // throws Error(state) if the mode has changed
     };
     const std::vector<ReadMode>& modes() const { return modes_; }
+    // The state of autocast outside of the function, if that depends on it.
+    struct ReadAutocast {
+        bool on = false;
+        DType dtype = bf16;
+
+        void check() const; // throws Error(state) if this thread's state is another one
+    };
+    const std::optional<ReadAutocast>& autocast() const { return autocast_; }
     using IndexChecks = std::vector<std::pair<graph::IndexCheck, graph::Value>>;
     const IndexChecks& index_checks() const { return index_checks_; }
     const graph::RandomState& random_symbols() const { return random_; }
@@ -80,6 +89,7 @@ private:
     std::unordered_map<const graph::Cell*, std::shared_ptr<graph::Cell>> owner_by_grad_;
     std::vector<Hook> hooks_;
     std::vector<ReadMode> modes_;
+    std::optional<ReadAutocast> autocast_;
     std::vector<std::shared_ptr<const graph::Switch>> set_modes_; // set by the function before it read them
     IndexChecks index_checks_;
     graph::RandomState random_;

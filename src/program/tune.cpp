@@ -12,6 +12,7 @@
 #include <reprise/tuning.hpp>
 
 #include "eager/context.hpp"
+#include "graph/ambient.hpp"
 #include "kernels/tuning.hpp"
 #include "kernels/variants.hpp"
 
@@ -48,6 +49,7 @@ constexpr Tuning all_large{.large_tiles = 0, .large_side = 0, .large_matrix_tile
 Program product_of(const Tensor& a, const Tensor& b, const Tuning& t, const Device& device)
 {
     const kernels::ForcedTuning forced(t);
+    const graph::NoAutocast in_this_dtype;
     return record([](const Tensor& x, const Tensor& y) { return matmul(x, y); },
                   {spec(a.shape(), a.dtype()), spec(b.shape(), b.dtype())},
                   {.timestamps = true, .device = device});

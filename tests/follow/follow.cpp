@@ -185,4 +185,35 @@ Difference Fixture::gradients(const std::string& model, const nn::Module& net) c
     return d;
 }
 
+Fixture::FromAutocast Fixture::losses_from_autocast(const std::string& run,
+                                                    const std::vector<float>& found) const
+{
+    const std::vector<double> want = numbers(run + ".losses.autocast"), single = numbers(run + ".losses.f32");
+    FromAutocast d;
+    for (std::size_t i = 0; i < found.size(); ++i) {
+        take(d.found, found[i], want.at(i), want.at(i));
+        take(d.from_f32, found[i], single.at(i), single.at(i));
+        take(d.own, want.at(i), single.at(i), single.at(i));
+    }
+    return d;
+}
+
+Fixture::FromAutocast Fixture::gradients_from_autocast(const std::string& model, const nn::Module& net) const
+{
+    FromAutocast d;
+    for (const auto& [name, parameter] : net.named_parameters()) {
+        const std::vector<float> found = parameter.grad().to_vector<float>();
+        const std::string key = model + ".gradient." + name;
+        const std::vector<double> want = numbers(key + ".autocast"), single = numbers(key + ".f32");
+        const double unit = numbers(model + ".largest." + name + ".autocast").at(0);
+        for (std::size_t k = 0; k < want.size(); ++k) {
+            const float here = found.at(k * found.size() / want.size());
+            take(d.found, here, want[k], unit);
+            take(d.from_f32, here, single.at(k), unit);
+            take(d.own, want[k], single.at(k), unit);
+        }
+    }
+    return d;
+}
+
 } // namespace reprise::follow

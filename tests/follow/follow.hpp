@@ -128,6 +128,13 @@ public:
     // Of step 1, in units of each parameter's largest entry.
     Difference gradients(const std::string& model, const nn::Module&) const;
 
+    // The largest differences from PyTorch's figures with autocast, from its f32, and between these two.
+    struct FromAutocast {
+        double found = 0, from_f32 = 0, own = 0;
+    };
+    FromAutocast losses_from_autocast(const std::string& run, const std::vector<float>&) const; // relative
+    FromAutocast gradients_from_autocast(const std::string& model, const nn::Module&) const; // as gradients()
+
 private:
     std::vector<double> numbers(const std::string& name) const;
 

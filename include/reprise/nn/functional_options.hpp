@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include <reprise/autocast.hpp>
 #include <reprise/nn/functional.hpp>
 #include <reprise/nn/more_options.hpp>
 #include <reprise/nn/options.hpp>
@@ -171,7 +172,9 @@ struct SoftmaxValues {
     using NAME##FuncOptions = detail::OptionsFor<SoftmaxValues(setting::dim), setting::dtype>;               \
     inline Tensor function(const Tensor& x, const std::same_as<NAME##FuncOptions> auto& o)                   \
     {                                                                                                        \
-        return function(o.dtype() ? cast(x, *o.dtype()) : x, o.dim());                                       \
+        if (!o.dtype()) return function(x, o.dim());                                                         \
+        const autocast in_this_dtype(bf16, false);                                                           \
+        return function(cast(x, *o.dtype()), o.dim());                                                       \
     }
 REPRISE_SOFTMAX(Softmax, softmax)
 REPRISE_SOFTMAX(LogSoftmax, log_softmax)

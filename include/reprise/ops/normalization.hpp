@@ -30,11 +30,11 @@ struct BatchNormOpOptions {
     double eps = 1e-5;     // added to the variance
 };
 // (x - mean) / sqrt(variance + eps) * weight + bias for each channel of x [N, C, ...] (Ioffe and Szegedy,
-// 2015); weight and bias are [C] or undefined.  In training, mean and biased variance are those of the batch.
-// running_mean and running_var [C], where both are given, are then assigned
-// (1 - momentum) running + momentum batch, with the unbiased variance; an empty batch leaves them unchanged.
-// Otherwise the running ones are used: Error(argument) without them.  Error(shape) where a channel has a
-// single value in training.
+// 2015); weight and bias are [C] or undefined, of x's dtype or, for x of f16 or bf16, both f32.  In training,
+// mean and biased variance are those of the batch.  running_mean and running_var [C], where both are given,
+// are then assigned (1 - momentum) running + momentum batch, with the unbiased variance; an empty batch
+// leaves them unchanged.  Otherwise the running ones are used: Error(argument) without them.  Error(shape)
+// where a channel has a single value in training.
 Tensor batch_norm(const Tensor& x, Tensor running_mean, Tensor running_var, const Tensor& weight = {},
                   const Tensor& bias = {}, const BatchNormOpOptions& = {});
 // The same with ATen's arguments in their order; cudnn_enabled has no effect.
@@ -66,8 +66,9 @@ struct InstanceNormOpOptions {
     double eps = 1e-5;           // added to the variance
 };
 // Normalises each channel of each image of x [N, C, ...] by its own mean and biased variance, then applies
-// weight and bias of each channel, [C] or undefined.  running_mean and running_var [C], where both are given,
-// are assigned as by batch_norm(), from the averages over the batch.  With running statistics x may be [N, C].
+// weight and bias of each channel, [C] or undefined, in dtypes as for batch_norm().  running_mean and
+// running_var [C], where both are given, are assigned as by batch_norm(), from the averages over the batch.
+// With running statistics x may be [N, C].
 // Error(shape) where a channel of an image has a single value.
 Tensor instance_norm(const Tensor& x, Tensor running_mean = {}, Tensor running_var = {},
                      const Tensor& weight = {}, const Tensor& bias = {}, const InstanceNormOpOptions& = {});

@@ -1,0 +1,443 @@
+// Autocast: which functions are in which list, what a guard reaches, and what its casts do to gradients.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+
+#include <reprise/autocast.hpp>
+#include <reprise/autograd.hpp>
+#include <reprise/nn.hpp>
+#include <reprise/ops.hpp>
+#include <reprise/program.hpp>
+
+#include "ops/near.hpp"
+#include "shape/error_of.hpp"
+#include "support/devices.hpp"
+#include "testing/op_suite.hpp"
+
+namespace reprise::test {
+namespace {
+
+using nn::LSTMState;
+using testing::HasSubstr;
+
+// PyTorch's lists for CUDA (ATen/autocast_mode.h of torch 2.15), by the names of rows.  `composed`: functions that compute
+// in f32 because a part of them does.
+const std::map<std::string, std::vector<std::string>> lists = {
+    {"low",
+     {"conv1d", "conv2d", "conv3d", "convolution", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d",
+      "conv_transpose", "prelu", "addmm", "baddbmm", "bmm", "einsum", "linear", "matmul", "mm", "mv",
+      "scaled_dot_product_attention", "scaled_dot_product_attention_with_scores"}},
+    {"f32",
+     {"softplus_by_beta",
+      "layer_norm",
+      "rms_norm",
+      "group_norm",
+      "cdist",
+      "cosine_embedding_loss",
+      "cosine_similarity",
+      "huber_loss",
+      "kl_div",
+      "l1_loss",
+      "logsumexp",
+      "mse_loss",
+      "nll_loss",
+      "smooth_l1_loss",
+      "bce_with_logits_loss",
+      "bce_loss",
+      "interpolate",
+      "cumprod",
+      "cumsum",
+      "log_softmax",
+      "norm",
+      "norms",
+      "norm_of_order_3",
+      "linalg_norms",
+      "prod",
+      "softmax",
+      "sum"}},
+    {"widest", {"cross", "dot", "grid_sample", "scatter_add", "tensordot"}},
+    {"composed",
+     {"cross_entropy", "cross_entropy_options", "cross_entropy_probabilities", "lp_pool1d", "lp_pool2d",
+      "normalize", "pairwise_distance", "trapezoid"}},
+    // rows that call functions of several lists
+    {"several",
+     {"number_operands", "matrix_products", "many_dimensions", "without_dimensions", "products_with_zeros",
+      "affine_grid", "images_of_any_size", "products_of_any_size"}},
+};
+
+std::string list_of(const std::string& name)
+{
+    for (const auto& [list, names] : lists)
+        if (std::find(names.begin(), names.end(), name) != names.end()) return list;
+    return "";
+}
+
+std::vector<DType> dtypes_of(const std::vector<Tensor>& tensors)
+{
+    std::vector<DType> out;
+    for (const Tensor& t : tensors) out.push_back(t.defined() ? t.dtype() : boolean);
+    return out;
+}
+
+// The dtypes of the sample's results if its f32 arguments have dtype `in`.  Nothing is computed.
+std::vector<DType> results(const OpInfo& row, Sample s, DType in)
+{
+    for (Argument& a : s.arguments)
+        if (a.dtype == f32) a.dtype = in;
+    const Data data = draw(row, s, checked_size(s));
+    return dtypes_of(s.call(inputs(s, data, {Device("reference")})));
+}
+
+struct AutocastRow : testing::TestWithParam<std::string> {};
+INSTANTIATE_TEST_SUITE_P(Ops, AutocastRow, testing::ValuesIn([] {
+                             std::vector<std::string> names;
+                             for (const OpInfo& row : op_infos()) names.push_back(row.name);
+                             return names;
+                         }()),
+                         [](const auto& test) { return test.param; });
+
+// Arguments of bf16 within autocast(f16): f16 tells products, f32 the other lists, bf16 what autocast does not touch.
+TEST_P(AutocastRow, ComputesInTheDtypeOfItsList)
+{
+    const OpInfo& row = op_info(GetParam());
+    if (list_of(row.name) == "several") return;
+    int checked = 0;
+    for (const Sample& s : row.samples) {
+        const std::string list = s.what == "area" ? "" : list_of(row.name); // area is an average pooling
+        std::vector<DType> want;
+        try {
+            want = results(row, s, bf16);
+        } catch (const Error&) {
+            continue; // it takes no bf16
+        }
+        const std::vector<DType> of_f32 = results(row, s, f32);
+        const autocast guard(f16);
+        const std::vector<DType> got = results(row, s, bf16);
+        ASSERT_EQ(got.size(), want.size());
+        for (std::size_t i = 0; i < got.size(); ++i) {
+            if (want[i] == bf16 && of_f32[i] == f32) {
+                ++checked;
+                if (list == "low") want[i] = f16;
+                if (list == "f32" || list == "widest" || list == "composed") want[i] = f32;
+            }
+            EXPECT_EQ(got[i], want[i])
+                << s.what << ", output " << i << ": " << name_of(got[i]) << ", not " << name_of(want[i]);
+        }
+    }
+    if (!list_of(row.name).empty()) {
+        EXPECT_GT(checked, 0);
+    }
+}
+
+// Rows of elementwise ops test the op without the function of its name.
+TEST(Autocast, ComputesTheseElementwiseFunctionsInF32)
+{
+    const autocast guard(f16);
+    const Tensor x = ones({2}, {.dtype = bf16, .device = Device("reference")});
+    for (const Tensor& y :
+         {exp(x), expm1(x), log(x), log1p(x), log2(x), log10(x), reciprocal(x), rsqrt(x), tan(x), asin(x),
+          acos(x), sinh(x), cosh(x), softplus(x), pow(x, x), pow(x, 2), pow(2, x)})
+        EXPECT_EQ(y.dtype(), f32);
+    for (const Tensor& y : {sin(x), tanh(x), sigmoid(x), relu(x), gelu(x), silu(x), sqrt(x), x + x, x * 2,
+                            atan2(x, x), square(x), exp2(x), logsigmoid(x), logaddexp(x, x)})
+        EXPECT_EQ(y.dtype(), bf16);
+}
+
+// The dtypes in which a product of f32 matrices is computed, here.
+DType of_product()
+{
+    const Tensor x = ones({2, 2}, {.device = Device("reference")});
+    return matmul(x, x).dtype();
+}
+
+TEST(Autocast, CountsTheInnermostGuard)
+{
+    EXPECT_FALSE(autocast_enabled());
+    EXPECT_EQ(of_product(), f32);
+    {
+        const autocast outer(bf16);
+        EXPECT_TRUE(autocast_enabled());
+        EXPECT_EQ(autocast_dtype(), bf16);
+        EXPECT_EQ(of_product(), bf16);
+        {
+            const autocast inner(f16);
+            EXPECT_EQ(of_product(), f16);
+            const autocast off(bf16, false);
+            EXPECT_EQ(of_product(), f32);
+        }
+        EXPECT_EQ(of_product(), bf16);
+    }
+    EXPECT_EQ(of_product(), f32);
+    auto product = autocasted([](const Tensor& x) { return matmul(x, x); }, f16);
+    EXPECT_EQ(product(ones({2, 2})).dtype(), f16);
+    auto recorded = record(autocasted([](Tensor x) { return matmul(x, x); }), {spec({2, 2})});
+    EXPECT_EQ(recorded(ones({2, 2})).dtype(), bf16);
+    EXPECT_FALSE(autocast_enabled());
+}
+
+TEST(Autocast, TakesDtypesOf16BitsOnly)
+{
+    for (const DType t : {f32, f64, i32, boolean})
+        EXPECT_THAT(error_of([&] { return autocast(t), 0; }).text, HasSubstr("f16 or bf16")) << name_of(t);
+    EXPECT_FALSE(autocast_enabled());
+}
+
+TEST(Autocast, LeavesDoublesAndIntegersAlone)
+{
+    const autocast guard(bf16);
+    const Device host("reference");
+    const Tensor d = ones({2, 2}, {.dtype = f64, .device = host});
+    EXPECT_EQ(matmul(d, d).dtype(), f64);
+    EXPECT_EQ(exp(d).dtype(), f64);
+    EXPECT_EQ(sum(ones({2}, {.dtype = i32, .device = host})).dtype(), i64);
+    EXPECT_EQ(softmax(ones({2, 2}, {.dtype = bf16, .device = host}), 1, f16).dtype(), f16);
+}
+
+// The cast of a bias, too: a sum of bf16 and f32 would be f32.
+TEST(Autocast, GivesGradientsOfTheDtypeOfTheirLeaves)
+{
+    const Variable w(random_tensor({4, 3}, 1)), b(random_tensor({4}, 2)), x(random_tensor({5, 3}, 3));
+    Tensor loss;
+    {
+        const autocast guard(bf16);
+        const Tensor y = linear(x, w, b);
+        EXPECT_EQ(y.dtype(), bf16);
+        loss = mse_loss(y, zeros({5, 4}));
+        EXPECT_EQ(loss.dtype(), f32);
+    }
+    loss.backward();
+    for (const Variable& v : {w, b, x}) EXPECT_EQ(v.grad().dtype(), f32);
+    // by hand
+    const Tensor xb = cast(x.detach(), bf16), wb = cast(w.detach(), bf16), bb = cast(b.detach(), bf16);
+    const Tensor y = linear(xb, wb, bb), dy = cast(cast(y, f32) * (2.0 / 20), bf16);
+    EXPECT_EQ(bits(w.grad()), bits(cast(matmul(dy.t(), xb), f32)));
+    EXPECT_EQ(bits(x.grad()), bits(cast(matmul(dy, wb), f32)));
+    EXPECT_EQ(bits(b.grad()), bits(cast(sum(dy, {0}), f32)));
+}
+
+// A weight in two products, and several backward passes within one guard.
+TEST(Autocast, AddsGradientsOfSeveralBackwardPasses)
+{
+    Variable w(random_tensor({3, 3}, 1));
+    const Tensor x = random_tensor({3, 3}, 2);
+    const auto loss = [&] { return sum(matmul(matmul(x, w), w)); };
+    const auto gradient = [&](const std::function<void()>& pass) {
+        w.zero_grad();
+        pass();
+        return w.grad().to_vector<float>();
+    };
+    std::vector<float> once = gradient([&] {
+        const autocast guard(bf16);
+        loss().backward();
+    });
+    for (float& g : once) g *= 2;
+    EXPECT_EQ(once, gradient([&] {
+                  const autocast guard(bf16);
+                  loss().backward();
+                  loss().backward();
+              }));
+    EXPECT_EQ(once, gradient([&] {
+                  Tensor a, b;
+                  {
+                      const autocast guard(bf16);
+                      a = loss();
+                      b = loss();
+                  }
+                  a.backward();
+                  b.backward();
+              }));
+}
+
+// Two steps each, the second from the state of the first, with an input in f32 and in the dtype of the guard.
+TEST(Autocast, OfRecurrentLayersIsLow)
+{
+    const autocast guard(bf16);
+    for (const DType dtype : {f32, bf16}) {
+        const Tensor x = cast(random_tensor({4, 2, 3}, 1), dtype),
+                     one = cast(random_tensor({2, 3}, 2), dtype);
+        nn::RNN rnn(3, 5);
+        nn::GRU gru(3, 5);
+        nn::LSTM lstm(3, 5);
+        nn::RNNCell cell(3, 5);
+        nn::GRUCell gated(3, 5);
+        nn::LSTMCell with_memory(3, 5);
+        Tensor h, g;
+        LSTMState state;
+        for (int step = 0; step < 2; ++step) {
+            h = std::get<1>(rnn(x, h));
+            g = std::get<1>(gru(x, g));
+            state = std::get<1>(lstm(x, state));
+            EXPECT_EQ(dtypes_of({h, g, std::get<0>(state), std::get<1>(state)}), std::vector<DType>(4, bf16));
+        }
+        Tensor of_cell, of_gated;
+        LSTMState memory;
+        for (int step = 0; step < 2; ++step) {
+            of_cell = cell(one, of_cell);
+            of_gated = gated(one, of_gated);
+            memory = with_memory(one, memory);
+            EXPECT_EQ(dtypes_of({of_cell, of_gated, std::get<0>(memory), std::get<1>(memory)}),
+                      std::vector<DType>(4, bf16));
+        }
+    }
+}
+
+TEST(Autocast, OfLossesIsF32)
+{
+    namespace F = nn::functional;
+    const autocast guard(f16);
+    const Tensor x = cast(random_tensor({4, 3}, 1, 0.1, 0.9), f16),
+                 y = cast(random_tensor({4, 3}, 2, 0.1, 0.9), f16), z = cast(random_tensor({4, 3}, 3), f16);
+    const Tensor classes = remainder(arange(4), 3.0);
+    for (const Tensor& loss :
+         {F::margin_ranking_loss(x, y, z), F::hinge_embedding_loss(x, y), F::soft_margin_loss(x, y),
+          F::triplet_margin_loss(x, y, z), F::poisson_nll_loss(x, y), F::gaussian_nll_loss(x, y, x),
+          F::multi_margin_loss(x, classes), F::multilabel_soft_margin_loss(x, y), bce_loss(x, y),
+          bce_with_logits_loss(x, y), kl_div(x, y), cross_entropy(x, classes)})
+        EXPECT_EQ(loss.dtype(), f32);
+    // The difference's square would be infinite in f16.
+    const Tensor far = full({1}, 300, {.dtype = f16}), zero = zeros({1}, {.dtype = f16});
+    EXPECT_EQ(mse_loss(far, zero).item<float>(), 90000);
+    EXPECT_EQ(F::gaussian_nll_loss(far, zero, ones({1}, {.dtype = f16})).item<float>(), 45000);
+}
+
+TEST(Autocast, KeepsNumbersAndDtypesThatAreGiven)
+{
+    const Tensor x = full({1}, 8, {.dtype = bf16});
+    const autocast guard(bf16);
+    EXPECT_EQ(pow(x, 1.0 / 3).item<float>(), pow(full({1}, 8), 1.0 / 3).item<float>());
+    EXPECT_EQ(nn::functional::softmax(x, nn::functional::SoftmaxFuncOptions(0).dtype(f16)).dtype(), f16);
+    EXPECT_EQ(linalg_vector_norm(x, 2, {}, false, f16).dtype(), f16);
+    Tensor total = full({1, 1}, 1 + 0x1p-20F);
+    total.addmm_(zeros({1, 2}), zeros({2, 1})); // in place nothing is cast
+    EXPECT_EQ(total.item<float>(), 1 + 0x1p-20F);
+    EXPECT_EQ(
+        addcmul(ones({1}), full({1}, 300, {.dtype = f16}), full({1}, 300, {.dtype = f16})).item<float>(),
+        90001);
+}
+
+TEST(Autocast, EndsWhereAnErrorIsThrown)
+{
+    const Tensor x = ones({2, 3});
+    EXPECT_EQ(error_of([&] {
+                  const autocast guard(bf16);
+                  return matmul(x, x);
+              }).kind,
+              ErrorKind::shape);
+    EXPECT_FALSE(autocast_enabled());
+    EXPECT_EQ(of_product(), f32);
+}
+
+// Whether the backward pass runs within a guard does not matter.
+TEST(Autocast, DoesNotReachGradients)
+{
+    const auto gradient = [](bool within) {
+        const Variable w(random_tensor({4, 3}, 1));
+        Tensor loss;
+        {
+            const autocast guard(bf16);
+            loss = sum(softmax(matmul(w, random_tensor({3, 4}, 2)), 1) * random_tensor({4, 4}, 3));
+        }
+        const autocast guard(f16, within);
+        loss.backward();
+        return bits(w.grad());
+    };
+    EXPECT_EQ(gradient(false), gradient(true));
+}
+
+TEST(Autocast, OfARecordedStepEqualsEagerCode)
+{
+    const auto train = [](bool recorded) {
+        manual_seed(7);
+        nn::Sequential net(nn::Linear(6, 8), nn::BatchNorm1d(8), nn::GELU(), nn::Linear(8, 3));
+        const auto step = [&](const std::vector<Tensor>& in) {
+            Tensor loss;
+            {
+                const autocast guard(bf16);
+                loss = cross_entropy(checkpoint([&](Tensor x) { return net(x); }, in[0]), in[1]);
+            }
+            net.zero_grad();
+            loss.backward();
+            return std::vector{loss};
+        };
+        Program program;
+        const Dim batch = symbol("batch");
+        if (recorded)
+            program = record_function(step, {spec({batch, 6}), spec({batch}, i32)}, {.keep_grads = true});
+        std::vector<std::vector<std::byte>> out;
+        for (const std::int64_t size : {4, 7}) {
+            const std::vector<Tensor> in = {random_tensor({size, 6}, 5), remainder(arange(size), 3.0)};
+            out.push_back(bits((recorded ? program.call(in) : step(in))[0]));
+            for (const Variable& p : net.parameters()) out.push_back(bits(p.grad()));
+        }
+        return out;
+    };
+    EXPECT_EQ(train(true), train(false));
+}
+
+// A program is valid for the state that it was recorded in, unless it does not depend on it.
+TEST(Autocast, OfAProgramIsThatOfItsRecording)
+{
+    const Tensor x = random_tensor({2, 2}, 1);
+    const auto product = [](Tensor a) { return matmul(a, a); };
+    {
+        auto program = record(product, {spec({2, 2})});
+        EXPECT_EQ(program(x).dtype(), f32);
+        const autocast guard(bf16);
+        EXPECT_THAT(error_of([&] { return program(x); }).text,
+                    HasSubstr("recorded with autocast (off) and is called with autocast (bf16)"));
+    }
+    {
+        auto program = [&] {
+            const autocast guard(bf16);
+            return record(product, {spec({2, 2})});
+        }();
+        EXPECT_THAT(error_of([&] { return program(x); }).text, HasSubstr("recorded with autocast (bf16)"));
+        {
+            const autocast guard(f16);
+            EXPECT_THAT(error_of([&] { return program(x); }).text, HasSubstr("autocast (f16)"));
+        }
+        const autocast guard(bf16);
+        EXPECT_EQ(program(x).dtype(), bf16);
+        // A program around it depends on the guard, too.
+        auto outer = record([&](Tensor a) { return program(a) + 1.0; }, {spec({2, 2})});
+        const autocast off(bf16, false);
+        EXPECT_THAT(error_of([&] { return outer(x); }).text, HasSubstr("recorded with autocast (bf16)"));
+    }
+    auto own = record(
+        [&](Tensor a) {
+            const autocast guard(bf16);
+            return product(a);
+        },
+        {spec({2, 2})});
+    auto none = record([](Tensor a) { return relu(a) + std(a) + exp(a) + sum(a); }, {spec({2, 2})});
+    const autocast guard(f16);
+    EXPECT_EQ(own(x).dtype(), bf16);
+    EXPECT_EQ(none(x).dtype(), f32);
+}
+
+// Statistics and parameters in f32 with an input of 16 bits, as PyTorch has them.
+TEST(Autocast, BatchNormKeepsItsParametersInF32)
+{
+    nn::BatchNorm2d plain(3, {.affine = false});
+    for (const bool training : {true, false}) {
+        plain.train(training);
+        EXPECT_EQ(plain(cast(random_tensor({4, 3, 2, 2}, 1), bf16)).dtype(), bf16) << training;
+    }
+    nn::BatchNorm2d norm(3);
+    const Tensor x = cast(random_tensor({4, 3, 2, 2}, 1), bf16);
+    const Tensor y = norm(x);
+    EXPECT_EQ(y.dtype(), bf16);
+    EXPECT_EQ(norm.running_mean.dtype(), f32);
+    nn::BatchNorm2d wide(3);
+    EXPECT_EQ(bits(y), bits(cast(wide(cast(x, f32)), bf16)));
+    EXPECT_EQ(bits(norm.running_var), bits(wide.running_var));
+    norm.eval();
+    wide.eval();
+    EXPECT_EQ(bits(norm(x)), bits(cast(wide(cast(x, f32)), bf16)));
+}
+
+} // namespace
+} // namespace reprise::test
