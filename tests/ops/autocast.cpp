@@ -16,6 +16,7 @@
 #include "shape/error_of.hpp"
 #include "support/devices.hpp"
 #include "testing/op_suite.hpp"
+#include "testing/use_device.hpp"
 
 namespace reprise::test {
 namespace {
@@ -129,6 +130,32 @@ TEST_P(AutocastRow, ComputesInTheDtypeOfItsList)
     }
     if (!list_of(row.name).empty()) {
         EXPECT_GT(checked, 0);
+    }
+}
+
+// The forward pass is outside of autocast, and its gradients are computed within a guard: they have the same bits.
+TEST_P(AutocastRow, DoesNotReachGradients)
+{
+    const OpInfo& row = op_info(GetParam());
+    if (!row.differentiable) return; // there is nothing to compare
+    const Setting reference{Device("reference")};
+    const UseDevice use(reference.device); // for tensors that samples make
+    for (Sample s : row.samples) {
+        if (!s.differentiable) continue;
+        s.call = [call = s.call](const std::vector<Tensor>& in) {
+            const autocast off(bf16, false);
+            return call(in);
+        };
+        const std::vector<Tensor> in = inputs(s, draw(row, s, checked_size(s)), reference);
+        const std::vector<Tensor> seeds = cotangents(s.call(in), reference);
+        const Outcome want = evaluate(s, in, seeds);
+        const autocast guard(f16);
+        const Outcome got = evaluate(s, in, seeds);
+        ASSERT_EQ(dtypes_of(got.gradients), dtypes_of(want.gradients)) << s.what;
+        for (std::size_t i = 0; i < got.gradients.size(); ++i)
+            if (got.gradients[i].defined()) {
+                EXPECT_EQ(bits(got.gradients[i]), bits(want.gradients[i])) << s.what << ", gradient " << i;
+            }
     }
 }
 
