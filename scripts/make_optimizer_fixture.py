@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Writes PyTorch's results for tests: tests/optim/pytorch.inc has those of its optimizers on a small problem,
-tests/optim/lbfgs.inc those of its L-BFGS on another one, tests/optim/schedules.inc the learning rates of its schedules.
+tests/optim/lbfgs.inc those of its L-BFGS on another one, tests/optim/schedules.inc the learning rates of its schedules,
+tests/optim/grad_scaler.inc the scales of its GradScaler.
 
     scripts/make_optimizer_fixture.py [--out FOLDER]
 
@@ -196,6 +197,60 @@ def schedule(name):
     return rates + (momenta if "cycle" in name else [])
 
 
+SCALERS = { # optimizer, options of the scaler
+    "adam": (lambda p: O.Adam(p, lr=0.01), dict(init_scale=1024.0, growth_interval=7)),
+    "adamw amsgrad": (lambda p: O.AdamW(p, lr=0.01, amsgrad=True), dict(growth_factor=4.0, backoff_factor=0.25,
+                                                                        growth_interval=20)),
+    "sgd dampening": (lambda p: O.SGD(p, lr=0.01, momentum=0.9, dampening=0.3), dict(growth_interval=11)),
+    "nadam": (lambda p: O.NAdam(p, lr=0.01), dict(growth_interval=7)),
+    "radam": (lambda p: O.RAdam(p, lr=0.01), dict(growth_interval=7)),
+    "adamax": (lambda p: O.Adamax(p, lr=0.01), dict(growth_interval=7)),
+    "adagrad": (lambda p: O.Adagrad(p, lr=0.3, lr_decay=0.1), dict(growth_interval=7)),
+    "rmsprop": (lambda p: O.RMSprop(p, lr=0.001, centered=True, momentum=0.5), dict(growth_interval=7)),
+    "adadelta": (lambda p: O.Adadelta(p, lr=0.5), dict(growth_interval=7)),
+    "lion": (lambda p: Lion(p, lr=0.001), dict(growth_interval=7)),
+    # Grows by 16 every second step until the next scale would be infinite in f32.
+    "sgd": (lambda p: O.SGD(p, lr=0.01), dict(init_scale=1.0, growth_factor=16.0, growth_interval=2)),
+}
+
+
+def extra(step): # is added to the loss, times the sum of the parameters; "sgd" gets none after the first 100 steps
+    if step % 37 == 5 or step * step % 101 == 3 or 300 <= step < 312:
+        return [float("inf"), float("-inf"), float("nan")][step % 3]
+    return 0.0
+
+
+def scaler(name): # 1,000 steps in f32: the steps after which the scale changed with the new scale, then the parameters
+    make, options = SCALERS[name]
+    parts = [torch.tensor(START[i : i + 2], requires_grad=True) for i in (0, 2, 4)]
+    optimizer, scaler = make(parts), torch.amp.GradScaler("cpu", **options)
+    a, b = torch.tensor(A), torch.tensor(B)
+    changes, scale = [], scaler.get_scale()
+    for step in range(1000):
+        p = torch.cat(parts)
+        optimizer.zero_grad()
+        added = 0.0 if name == "sgd" and step >= 100 else extra(step)
+        scaler.scale((a * p * p / 2 - b * p).sum() + added * p.sum()).backward()
+        scaler.step(optimizer)
+        scaler.update()
+        if scaler.get_scale() != scale:
+            scale = scaler.get_scale()
+            changes += [step, scale]
+    return changes, torch.cat(parts).tolist()
+
+
+def write_scalers(path):
+    lines = ["// Made by scripts/make_optimizer_fixture.py: {name, {step, scale after it, for each step that changes it},",
+             "// {six parameters after 1,000 steps}}"]
+    for name in SCALERS:
+        changes, p = scaler(name)
+        pairs = [f"{changes[i]}, {changes[i + 1]:.9g}" for i in range(0, len(changes), 2)]
+        lines.append(f'{{"{name}", {{{{')
+        lines += ["    " + ", ".join(pairs[i : i + 6]) + "," for i in range(0, len(pairs), 6)]
+        lines.append("}, {" + ", ".join(f"{v:.9g}" for v in p) + "}}},")
+    path.write_text("\n".join(lines) + "\n")
+
+
 def write(path, comment, rows, columns, digits):
     lines = [f"// Made by scripts/make_optimizer_fixture.py: {comment}"]
     for name, values in rows.items():
@@ -218,6 +273,7 @@ def main():
           {name: lbfgs(options) for name, options in LBFGS.items()}, 7, 15)
     write(out / "schedules.inc", "{name, {rates of two groups at each step, momenta of OneCycleLR}}.",
           {name: schedule(name) for name in SCHEDULES}, 4, 17)
+    write_scalers(out / "grad_scaler.inc")
 
 
 main()

@@ -5,13 +5,13 @@
 //   max' = max(max, v')                  with AMSGRAD; then replaces v' below
 //   param' = param * kept - step_size * m' / (sqrt(v') / root + eps)
 //
-//   operands   param, grad, m, v, max, step_size, share1, beta2, share2, root, eps, weight_decay, kept,
+//   operands   param, grad, m, v, max, step_size, share1, beta2, share2, root, eps, weight_decay, kept, skip,
 //              param', m', v', max'
-//   floats     step_size, share1, beta2, share2, root, eps, weight_decay, kept
+//   floats     step_size, share1, beta2, share2, root, eps, weight_decay, kept, skip
 //   ints       first workgroup, count
 // variants: adam_step: ; adam_step_texel: -DTEXELS ; adam_step_f64: -DDOUBLE
-#define OPERANDS 17
-#define FLOATS 8
+#define OPERANDS 18
+#define FLOATS 9
 #define NUMBERS_AT 5
 #define ADDRESS_OF_RECORD // SwiftShader does not cast a pointer into another
 #ifdef TEXELS
@@ -31,9 +31,10 @@ void main()
     const REAL step_size = number(part, 0u), share1 = number(part, 1u), beta2 = number(part, 2u);
     const REAL share2 = number(part, 3u), root = number(part, 4u), eps = number(part, 5u);
     const REAL weight_decay = number(part, 6u), kept = number(part, 7u);
+    const bool skip = number(part, 8u) != 0.0;
     const Operand param = operand(part, 0u), grad = operand(part, 1u), first = operand(part, 2u);
-    const Operand second = operand(part, 3u), largest = operand(part, 4u), new_param = operand(part, 13u);
-    const Operand new_first = operand(part, 14u), new_second = operand(part, 15u), new_largest = operand(part, 16u);
+    const Operand second = operand(part, 3u), largest = operand(part, 4u), new_param = operand(part, 14u);
+    const Operand new_first = operand(part, 15u), new_second = operand(part, 16u), new_largest = operand(part, 17u);
     for (uint round = 0u; round < ROUNDS; ++round) {
         const uint at = part.first + round * gl_WorkGroupSize.x;
         if (4u * at >= part.count)
@@ -46,16 +47,17 @@ void main()
         precise REAL4 towards = m_before + share1 * (g - m_before);
         precise REAL4 back = g - (g - m_before) * (1.0 - share1);
         const REAL4 m = share1 < 0.5 ? towards : back;
-        precise REAL4 v = beta2 * load(second, at) + share2 * g * g;
-        store(new_first, at, m);
-        store(new_second, at, v);
+        const REAL4 v_before = load(second, at);
+        precise REAL4 v = beta2 * v_before + share2 * g * g;
+        store(new_first, at, unless(skip, m_before, m));
+        store(new_second, at, unless(skip, v_before, v));
         if (AMSGRAD != 0u) {
             const REAL4 before = load(largest, at);
             v = REAL4(rp_max(v.x, before.x), rp_max(v.y, before.y), rp_max(v.z, before.z), rp_max(v.w, before.w));
-            store(new_largest, at, v);
+            store(new_largest, at, unless(skip, before, v));
         }
         const REAL4 deviation = REAL4(rp_sqrt(v.x), rp_sqrt(v.y), rp_sqrt(v.z), rp_sqrt(v.w));
         precise REAL4 result = p * kept - step_size * m / (deviation / root + eps);
-        store(new_param, at, result);
+        store(new_param, at, unless(skip, p, result));
     }
 }

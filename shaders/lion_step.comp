@@ -2,12 +2,12 @@
 //   param' = param * kept - lr * sign(beta1 * m + share1 * grad)
 //   m' = beta2 * m + share2 * grad
 //
-//   operands   param, grad, m, lr, beta1, share1, beta2, share2, kept, param', m'
-//   floats     lr, beta1, share1, beta2, share2, kept
+//   operands   param, grad, m, lr, beta1, share1, beta2, share2, kept, skip, param', m'
+//   floats     lr, beta1, share1, beta2, share2, kept, skip
 //   ints       first workgroup, count
 // variants: lion_step: ; lion_step_texel: -DTEXELS ; lion_step_f64: -DDOUBLE
-#define OPERANDS 11
-#define FLOATS 6
+#define OPERANDS 12
+#define FLOATS 7
 #define NUMBERS_AT 3
 #define ADDRESS_OF_RECORD // SwiftShader does not cast a pointer into another
 #ifdef TEXELS
@@ -25,8 +25,9 @@ void main()
     const Part part = find_part();
     const REAL lr = number(part, 0u), beta1 = number(part, 1u), share1 = number(part, 2u);
     const REAL beta2 = number(part, 3u), share2 = number(part, 4u), kept = number(part, 5u);
+    const bool skip = number(part, 6u) != 0.0;
     const Operand param = operand(part, 0u), grad = operand(part, 1u), first = operand(part, 2u);
-    const Operand new_param = operand(part, 9u), new_first = operand(part, 10u);
+    const Operand new_param = operand(part, 10u), new_first = operand(part, 11u);
     for (uint round = 0u; round < ROUNDS; ++round) {
         const uint at = part.first + round * gl_WorkGroupSize.x;
         if (4u * at >= part.count)
@@ -37,7 +38,7 @@ void main()
         const REAL4 direction = REAL4(rp_sign(u.x), rp_sign(u.y), rp_sign(u.z), rp_sign(u.w));
         precise REAL4 result = p * kept - lr * direction;
         precise REAL4 next = beta2 * m + share2 * g;
-        store(new_param, at, result);
-        store(new_first, at, next);
+        store(new_param, at, unless(skip, p, result));
+        store(new_first, at, unless(skip, m, next));
     }
 }

@@ -3,12 +3,12 @@
 //   b' = momentum * b + share * g
 //   param' = param - lr * (NESTEROV: g + momentum * b', else b'; without momentum g)
 //
-//   operands   param, grad, b, lr, momentum, share, weight_decay, param', b'
-//   floats     lr, momentum, share, weight_decay
+//   operands   param, grad, b, lr, momentum, share, weight_decay, skip, param', b'
+//   floats     lr, momentum, share, weight_decay, skip
 //   ints       first workgroup, count
 // variants: sgd_step: ; sgd_step_texel: -DTEXELS ; sgd_step_f64: -DDOUBLE
-#define OPERANDS 9
-#define FLOATS 4
+#define OPERANDS 10
+#define FLOATS 5
 #define NUMBERS_AT 3
 #define ADDRESS_OF_RECORD // SwiftShader does not cast a pointer into another
 #ifdef TEXELS
@@ -27,8 +27,9 @@ void main()
     const Part part = find_part();
     const REAL lr = number(part, 0u), momentum = number(part, 1u), share = number(part, 2u);
     const REAL weight_decay = number(part, 3u);
+    const bool skip = number(part, 4u) != 0.0;
     const Operand param = operand(part, 0u), grad = operand(part, 1u), velocity = operand(part, 2u);
-    const Operand new_param = operand(part, 7u), new_velocity = operand(part, 8u);
+    const Operand new_param = operand(part, 8u), new_velocity = operand(part, 9u);
     for (uint round = 0u; round < ROUNDS; ++round) {
         const uint at = part.first + round * gl_WorkGroupSize.x;
         if (4u * at >= part.count)
@@ -39,13 +40,14 @@ void main()
         g = weight_decay != 0.0 ? decayed : g;
         precise REAL4 direction = g;
         if (MOMENTUM != 0u) {
-            precise REAL4 b = momentum * load(velocity, at) + share * g;
-            store(new_velocity, at, b);
+            const REAL4 before = load(velocity, at);
+            precise REAL4 b = momentum * before + share * g;
+            store(new_velocity, at, unless(skip, before, b));
             direction = b;
             if (NESTEROV != 0u)
                 direction = g + momentum * b;
         }
         precise REAL4 result = p - lr * direction;
-        store(new_param, at, result);
+        store(new_param, at, unless(skip, p, result));
     }
 }

@@ -5,6 +5,7 @@
 #include <reprise/optim/adam.hpp>
 #include <reprise/optim/adamax.hpp>
 #include <reprise/optim/clip.hpp>
+#include <reprise/optim/grad_scaler.hpp>
 #include <reprise/optim/lbfgs.hpp>
 #include <reprise/optim/lion.hpp>
 #include <reprise/optim/lr_scheduler.hpp>

@@ -59,6 +59,9 @@ REAL number(Part p, uint k)
     return v;
 }
 
+// Where `skip`, the last number, is nonzero, a step writes the values that it has read.
+REAL4 unless(bool skip, REAL4 before, REAL4 after) { return skip ? before : after; }
+
 #ifdef TEXELS
 REAL4 load(Operand from, uint at) { return texelFetch(slab, int(from.texel + at)); }
 void store(Operand to, uint at, REAL4 v) { slab_window[WINDOW_OF(to.texel)].v[IN_WINDOW(to.texel) + at] = v; }

@@ -40,7 +40,7 @@ const Op adagrad_step_op{.name = "adagrad_step",
 std::vector<std::vector<Tensor>> adagrad_step(const std::vector<StepOf>& of, const AdagradStep& s)
 {
     return ops::apply_step(
-        ops::adagrad_step_op, ops::names, of, {s.lr, s.eps, s.weight_decay},
+        ops::adagrad_step_op, ops::names, of, {s.lr, s.eps, s.weight_decay}, s.skip,
         {{"parameters", static_cast<std::int64_t>(of.size())}, {"maximize", std::int64_t{s.maximize}}});
 }
 

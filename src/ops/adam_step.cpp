@@ -46,7 +46,7 @@ std::vector<std::vector<Tensor>> adam_step(const std::vector<StepOf>& of, const 
 {
     return ops::apply_step(
         ops::adam_step_op, ops::names, of,
-        {s.step_size, s.share1, s.beta2, s.share2, s.root, s.eps, s.weight_decay, s.kept},
+        {s.step_size, s.share1, s.beta2, s.share2, s.root, s.eps, s.weight_decay, s.kept}, s.skip,
         {{"parameters", static_cast<std::int64_t>(of.size())}, {"maximize", std::int64_t{s.maximize}}});
 }
 

@@ -36,7 +36,7 @@ const Op lion_step_op{
 std::vector<std::vector<Tensor>> lion_step(const std::vector<StepOf>& of, const LionStep& s)
 {
     return ops::apply_step(
-        ops::lion_step_op, ops::names, of, {s.lr, s.beta1, s.share1, s.beta2, s.share2, s.kept},
+        ops::lion_step_op, ops::names, of, {s.lr, s.beta1, s.share1, s.beta2, s.share2, s.kept}, s.skip,
         {{"parameters", static_cast<std::int64_t>(of.size())}, {"maximize", std::int64_t{s.maximize}}});
 }
 

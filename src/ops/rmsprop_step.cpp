@@ -61,7 +61,7 @@ std::vector<std::vector<Tensor>> rmsprop_step(const std::vector<StepOf>& of, con
             detail::fail(ErrorKind::argument, "rmsprop_step", "There are (", one.moments.size(),
                          ") moments: give ", min_moments, ", and one more with momentum.");
     return ops::apply_step(ops::rmsprop_step_op, ops::names, of,
-                           {s.lr, s.alpha, s.share, s.eps, s.momentum, s.weight_decay},
+                           {s.lr, s.alpha, s.share, s.eps, s.momentum, s.weight_decay}, s.skip,
                            {{"parameters", static_cast<std::int64_t>(of.size())},
                             {"centered", std::int64_t{s.centered}},
                             {"maximize", std::int64_t{s.maximize}}});

@@ -43,6 +43,7 @@ const Op sgd_step_op{
 std::vector<std::vector<Tensor>> sgd_step(const std::vector<StepOf>& of, const SgdStep& s)
 {
     return ops::apply_step(ops::sgd_step_op, ops::names, of, {s.lr, s.momentum, s.share, s.weight_decay},
+                           s.skip,
                            {{"parameters", static_cast<std::int64_t>(of.size())},
                             {"nesterov", std::int64_t{s.nesterov}},
                             {"maximize", std::int64_t{s.maximize}}});

@@ -23,7 +23,8 @@ namespace ops {
 
 std::vector<std::vector<Tensor>> apply_step(
     const graph::Op& op, const StepNames& names, const std::vector<StepOf>& of,
-    std::initializer_list<std::reference_wrapper<const StepNumber>> numbers, graph::Attributes attributes)
+    std::initializer_list<std::reference_wrapper<const StepNumber>> numbers, const StepNumber& skip,
+    graph::Attributes attributes)
 {
     if (of.empty()) return {};
     const std::size_t moments = of[0].moments.size();
@@ -31,7 +32,7 @@ std::vector<std::vector<Tensor>> apply_step(
         detail::fail(ErrorKind::argument, op.name, "There are (", moments, ") moments: give ",
                      names.min_moments, " to ", names.moments.size(), ".");
     std::vector<Tensor> inputs;
-    inputs.reserve(of.size() * (2 + moments) + numbers.size());
+    inputs.reserve(of.size() * (2 + moments) + numbers.size() + 1);
     for (const StepOf& s : of) {
         if (s.moments.size() != moments)
             detail::fail(ErrorKind::argument, op.name, "One parameter has (", moments, ") moments, another (",
@@ -42,6 +43,7 @@ std::vector<std::vector<Tensor>> apply_step(
     }
     const Device device = of[0].param.device();
     for (const StepNumber& n : numbers) inputs.push_back(n.on(device));
+    inputs.push_back(skip.on(device));
     const std::vector<Tensor> flat = graph::apply(op, inputs, std::move(attributes));
     std::vector<std::vector<Tensor>> out;
     for (auto from = flat.begin(); from != flat.end(); from += static_cast<std::ptrdiff_t>(1 + moments))
@@ -80,17 +82,18 @@ void check_types(const graph::Op& op, const InputTypes& in, const StepNames& nam
 graph::TensorTypes infer_step(const graph::Op& op, const InputTypes& in, const graph::Attributes& a,
                               const StepNames& names)
 {
-    const std::size_t tensors = in.size() - names.numbers.size(), each = tensors / parameters_of(a);
+    const std::size_t tensors = in.size() - names.numbers.size() - 1, each = tensors / parameters_of(a);
     graph::TensorTypes out;
     out.reserve(tensors);
     for (std::size_t first = 0; first < tensors; first += each) {
         check_types(op, in, names, first, first + each);
         for (std::size_t i = 1; i < each; ++i) out.push_back(in[first]);
     }
-    for (std::size_t k = 0; k < names.numbers.size(); ++k) {
+    for (std::size_t k = 0; k <= names.numbers.size(); ++k) {
         const graph::TensorType& t = in[tensors + k];
         if (!is_floating(t.dtype) || !same(shape::element_count(t.shape), 1))
-            detail::fail(ErrorKind::shape, op.name, "The ", names.numbers[k], " is ", name_of(t.dtype),
+            detail::fail(ErrorKind::shape, op.name, "The ",
+                         k < names.numbers.size() ? names.numbers[k] : "skip", " is ", name_of(t.dtype),
                          to_string(t.shape), ": give one number of dtype f32.");
     }
     return out;
@@ -101,15 +104,6 @@ std::size_t moments_of(const ReferenceArguments& a)
 {
     return a.outputs.size() / parameters_of(a.attributes) - 1;
 }
-
-namespace {
-
-// The numbers as operands, which are null where the host has the value.
-struct StepNumbers {
-    std::vector<LaunchOperand> operands;
-    std::vector<Scalar> floats;
-    std::uint32_t in_memory = 0; // one bit per number
-};
 
 StepNumbers numbers_of(Lowering& l, const graph::Node& n, std::size_t first, DType wide)
 {
@@ -132,6 +126,8 @@ StepNumbers numbers_of(Lowering& l, const graph::Node& n, std::size_t first, DTy
     }
     return out;
 }
+
+namespace {
 
 // `in` and `out` are the indices of the parameter's first input and output.
 void launch_one(Lowering& l, const graph::Node& n, const StepLaunch& step, const StepNumbers& numbers,
@@ -189,7 +185,7 @@ std::vector<double> step_numbers(const ReferenceArguments& a)
 
 void reference_step(const ReferenceArguments& a, double decay, const StepFormula& formula)
 {
-    const bool maximize = a.attributes.integer("maximize") != 0;
+    const bool maximize = a.attributes.integer("maximize") != 0, skip = a.inputs.back().at(0) != 0;
     const std::size_t moments = moments_of(a);
     std::vector<double> m(moments);
     for (std::size_t first = 0, in = 0; first < a.outputs.size(); first += 1 + moments, in += 2 + moments)
@@ -199,7 +195,7 @@ void reference_step(const ReferenceArguments& a, double decay, const StepFormula
             double g = a.inputs[in + 1].at(i);
             if (maximize) g = -g;
             if (decay != 0) g += decay * p;
-            formula(p, g, m.data());
+            if (!skip) formula(p, g, m.data());
             a.outputs[first].put(i, p);
             for (std::size_t k = 0; k < moments; ++k) a.outputs[first + 1 + k].put(i, m[k]);
         }

@@ -17,16 +17,16 @@
 
 namespace reprise::ops {
 
-// The inputs of a node are param, grad and the moments of each parameter, then the numbers; its outputs are param and
-// the moments of each parameter.
+// The inputs of a node are param, grad and the moments of each parameter, then the numbers, of which `skip` is the last;
+// its outputs are param and the moments of each parameter.
 struct StepNames {
     std::span<const char* const> moments; // the last ones may be absent
-    std::span<const char* const> numbers;
+    std::span<const char* const> numbers; // without skip
     std::size_t min_moments = 0;
 };
 std::vector<std::vector<Tensor>> apply_step(
     const graph::Op&, const StepNames&, const std::vector<StepOf>&,
-    std::initializer_list<std::reference_wrapper<const StepNumber>> numbers,
+    std::initializer_list<std::reference_wrapper<const StepNumber>> numbers, const StepNumber& skip,
     graph::Attributes); // including "parameters": their number
 graph::TensorTypes infer_step(const graph::Op&, const graph::InputTypes&, const graph::Attributes&,
                               const StepNames&);
@@ -37,6 +37,15 @@ graph::TensorTypes infer_step(const graph::Op& op, const graph::InputTypes& in, 
 }
 std::size_t moments_of(const graph::Node&); // number of moments per parameter
 std::size_t moments_of(const ReferenceArguments&);
+
+// The numbers as operands, which are null where the host has the value.
+struct StepNumbers {
+    std::vector<LaunchOperand> operands;
+    std::vector<Scalar> floats;
+    std::uint32_t in_memory = 0; // one bit per number
+};
+// Returns the numbers from input `first` on, for kernels that compute in the dtype `wide`: f32 or f64.
+StepNumbers numbers_of(Lowering&, const graph::Node&, std::size_t first, DType wide);
 
 // One launch per parameter.  Record: operands param, grad, slots of moments, numbers, param', slots of moments'; floats
 // numbers; ints first workgroup, count.  Specialization constants: number of members, one bit per number that is read
@@ -49,7 +58,7 @@ struct StepLaunch {
 void launch_step(Lowering&, const graph::Node&, const StepLaunch&);
 
 // The formula for one element updates p and the array m of its moments.  g is the gradient, negated if the attribute
-// "maximize" is set, plus `decay` times p.
+// "maximize" is set, plus `decay` times p.  Where the last number is nonzero, the outputs are the inputs.
 using StepFormula = std::function<void(double& p, double g, double* m)>;
 std::vector<double> step_numbers(const ReferenceArguments&);
 void reference_step(const ReferenceArguments&, double decay, const StepFormula&);

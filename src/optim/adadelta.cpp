@@ -8,11 +8,11 @@ namespace {
 
 enum Number : std::size_t { lr, rho, eps, weight_decay, share }; // the options in their order, then 1 - rho
 
-double number(std::size_t n, const double* o, std::int64_t) { return n == share ? 1 - o[rho] : o[n]; }
+double number(std::size_t n, const HostStep& s) { return n == share ? 1 - s.option(rho) : s.option(n); }
 
 } // namespace
 
-Optimizer::Rule Adadelta::rule() { return {.op = "Adadelta", .numbers = 5, .number = number, .by_step = 0}; }
+Optimizer::Rule Adadelta::rule() { return {.op = "Adadelta", .numbers = 5, .number = number}; }
 
 std::vector<Optimizer::Moment> Adadelta::moments_of(const Options& o)
 {

@@ -1,3 +1,4 @@
+#include <reprise/ops/elementwise.hpp>
 #include <reprise/ops/updates.hpp>
 #include <reprise/optim/adagrad.hpp>
 
@@ -8,17 +9,22 @@ namespace {
 enum Option : std::size_t { lr, lr_decay, weight_decay, eps };
 enum Number : std::size_t { rate, decay, epsilon };
 
-double number(std::size_t n, const double* o, std::int64_t step)
+template <class Step> typename Step::Number number(std::size_t n, const Step& s)
 {
-    if (n == rate) return o[lr] / (1 + static_cast<double>(step - 1) * o[lr_decay]);
-    return n == decay ? o[weight_decay] : o[eps];
+    if (n == rate) return s.option(lr) / (1 + (s.t() - 1) * s.option(lr_decay));
+    return s.option(n == decay ? weight_decay : eps);
 }
 
 } // namespace
 
 Optimizer::Rule Adagrad::rule()
 {
-    return {.op = "Adagrad", .numbers = 3, .number = number, .by_step = 1u << rate};
+    return {.op = "Adagrad",
+            .numbers = 3,
+            .number = number<HostStep>,
+            .number_on_device = number<DeviceStep>,
+            .by_step = 1u << rate,
+            .skips = true};
 }
 
 std::vector<Optimizer::Moment> Adagrad::moments_of(const Options& o)
@@ -34,7 +40,8 @@ std::vector<std::vector<Tensor>> Adagrad::updated(const Update& u) const
     return adagrad_step(u.of, {.lr = u.numbers[rate],
                                .eps = u.numbers[epsilon],
                                .weight_decay = u.numbers[decay],
-                               .maximize = made_with(u.group).maximize});
+                               .maximize = made_with(u.group).maximize,
+                               .skip = u.skipped()});
 }
 
 } // namespace reprise::optim

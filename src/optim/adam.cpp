@@ -1,6 +1,7 @@
 #include <cmath>
 #include <type_traits>
 
+#include <reprise/ops/elementwise.hpp>
 #include <reprise/ops/updates.hpp>
 #include <reprise/optim/adam.hpp>
 
@@ -11,17 +12,18 @@ namespace {
 enum Option : std::size_t { lr, beta1, beta2, eps, weight_decay };
 enum Number : std::size_t { step_size, share1, beta2_value, share2, root, epsilon, decay, shrink, numbers };
 
-template <bool decoupled> double number(std::size_t n, const double* o, std::int64_t step)
+template <bool decoupled, class Step> typename Step::Number number(std::size_t n, const Step& s)
 {
+    using std::sqrt;
     switch (n) {
-    case step_size: return o[lr] / (1 - std::pow(o[beta1], static_cast<double>(step)));
-    case share1: return 1 - o[beta1];
-    case beta2_value: return o[beta2];
-    case share2: return 1 - o[beta2];
-    case root: return std::sqrt(1 - std::pow(o[beta2], static_cast<double>(step)));
-    case epsilon: return o[eps];
-    case decay: return decoupled ? 0 : o[weight_decay];
-    default: return decoupled ? 1 - o[lr] * o[weight_decay] : 1; // shrink
+    case step_size: return s.option(lr) / s.one_minus_power(beta1);
+    case share1: return 1 - s.option(beta1);
+    case beta2_value: return s.option(beta2);
+    case share2: return 1 - s.option(beta2);
+    case root: return sqrt(s.one_minus_power(beta2));
+    case epsilon: return s.option(eps);
+    case decay: return s.option(weight_decay) * (decoupled ? 0 : 1);
+    default: return 1 - s.option(lr) * s.option(weight_decay) * (decoupled ? 1 : 0); // shrink
     }
 }
 
@@ -33,8 +35,10 @@ template <class Named> Optimizer::Rule AdamOf<Named>::rule()
 {
     return {.op = is_decoupled<Named> ? "AdamW" : "Adam",
             .numbers = numbers,
-            .number = number<is_decoupled<Named>>,
-            .by_step = 1u << step_size | 1u << root};
+            .number = number<is_decoupled<Named>, HostStep>,
+            .number_on_device = number<is_decoupled<Named>, DeviceStep>,
+            .by_step = 1u << step_size | 1u << root,
+            .skips = true};
 }
 
 template <class Named>
@@ -56,7 +60,8 @@ std::vector<std::vector<Tensor>> AdamOf<Named>::updated(const Optimizer::Update&
                             .eps = u.numbers[epsilon],
                             .weight_decay = u.numbers[decay],
                             .kept = u.numbers[shrink],
-                            .maximize = this->made_with(u.group).maximize});
+                            .maximize = this->made_with(u.group).maximize,
+                            .skip = u.skipped()});
 }
 
 template class AdamOf<AdamOptions>;

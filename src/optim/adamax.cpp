@@ -11,14 +11,14 @@ namespace {
 enum Option : std::size_t { lr, beta1, beta2, eps, weight_decay };
 enum Number : std::size_t { step_size, share1, beta2_value, epsilon, decay, numbers };
 
-double number(std::size_t n, const double* o, std::int64_t step)
+template <class Step> typename Step::Number number(std::size_t n, const Step& s)
 {
     switch (n) {
-    case step_size: return o[lr] / (1 - std::pow(o[beta1], static_cast<double>(step)));
-    case share1: return 1 - o[beta1];
-    case beta2_value: return o[beta2];
-    case epsilon: return o[eps];
-    default: return o[weight_decay]; // decay
+    case step_size: return s.option(lr) / s.one_minus_power(beta1);
+    case share1: return 1 - s.option(beta1);
+    case beta2_value: return s.option(beta2);
+    case epsilon: return s.option(eps);
+    default: return s.option(weight_decay); // decay
     }
 }
 
@@ -26,7 +26,11 @@ double number(std::size_t n, const double* o, std::int64_t step)
 
 Optimizer::Rule Adamax::rule()
 {
-    return {.op = "Adamax", .numbers = numbers, .number = number, .by_step = 1u << step_size};
+    return {.op = "Adamax",
+            .numbers = numbers,
+            .number = number<HostStep>,
+            .number_on_device = number<DeviceStep>,
+            .by_step = 1u << step_size};
 }
 
 std::vector<Optimizer::Moment> Adamax::moments_of(const Options&) { return {{"exp_avg"}, {"exp_inf"}}; }

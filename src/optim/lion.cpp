@@ -8,21 +8,21 @@ namespace {
 enum Option : std::size_t { lr, beta1, beta2, weight_decay };
 enum Number : std::size_t { rate, beta1_value, share1, beta2_value, share2, shrink, numbers };
 
-double number(std::size_t n, const double* o, std::int64_t)
+double number(std::size_t n, const HostStep& s)
 {
     switch (n) {
-    case rate: return o[lr];
-    case beta1_value: return o[beta1];
-    case share1: return 1 - o[beta1];
-    case beta2_value: return o[beta2];
-    case share2: return 1 - o[beta2];
-    default: return 1 - o[lr] * o[weight_decay]; // shrink
+    case rate: return s.option(lr);
+    case beta1_value: return s.option(beta1);
+    case share1: return 1 - s.option(beta1);
+    case beta2_value: return s.option(beta2);
+    case share2: return 1 - s.option(beta2);
+    default: return 1 - s.option(lr) * s.option(weight_decay); // shrink
     }
 }
 
 } // namespace
 
-Optimizer::Rule Lion::rule() { return {.op = "Lion", .numbers = numbers, .number = number, .by_step = 0}; }
+Optimizer::Rule Lion::rule() { return {.op = "Lion", .numbers = numbers, .number = number, .skips = true}; }
 
 std::vector<Optimizer::Moment> Lion::moments_of(const Options&) { return {{"exp_avg"}}; }
 
@@ -34,7 +34,8 @@ std::vector<std::vector<Tensor>> Lion::updated(const Update& u) const
                             .beta2 = u.numbers[beta2_value],
                             .share2 = u.numbers[share2],
                             .kept = u.numbers[shrink],
-                            .maximize = made_with(u.group).maximize});
+                            .maximize = made_with(u.group).maximize,
+                            .skip = u.skipped()});
 }
 
 } // namespace reprise::optim

@@ -23,24 +23,27 @@ enum Number : std::size_t {
     numbers
 };
 
-double momentum(const double* o, std::int64_t step)
+// The momentum of step t + later.
+template <class Step> typename Step::Number momentum(const Step& s, int later)
 {
-    return o[beta1] * (1 - 0.5 * std::pow(0.96, static_cast<double>(step) * o[momentum_decay]));
+    using std::pow;
+    return s.option(beta1) * (1 - 0.5 * pow(0.96, (s.t() + later) * s.option(momentum_decay)));
 }
 
-double number(std::size_t n, const double* o, std::int64_t step)
+template <class Step> typename Step::Number number(std::size_t n, const Step& s)
 {
+    using std::sqrt;
     switch (n) {
-    case rate: return o[lr];
-    case share1: return 1 - o[beta1];
-    case beta2_value: return o[beta2];
-    case share2: return 1 - o[beta2];
-    case root: return std::sqrt(1 - std::pow(o[beta2], static_cast<double>(step)));
-    case epsilon: return o[eps];
-    case decay: return o[weight_decay];
-    case shrink: return 1 - o[lr] * o[weight_decay];
-    case now: return momentum(o, step);
-    default: return momentum(o, step + 1); // next
+    case rate: return s.option(lr);
+    case share1: return 1 - s.option(beta1);
+    case beta2_value: return s.option(beta2);
+    case share2: return 1 - s.option(beta2);
+    case root: return sqrt(s.one_minus_power(beta2));
+    case epsilon: return s.option(eps);
+    case decay: return s.option(weight_decay);
+    case shrink: return 1 - s.option(lr) * s.option(weight_decay);
+    case now: return momentum(s, 0);
+    default: return momentum(s, 1); // next
     }
 }
 
@@ -48,8 +51,11 @@ double number(std::size_t n, const double* o, std::int64_t step)
 
 Optimizer::Rule NAdam::rule()
 {
-    return {
-        .op = "NAdam", .numbers = numbers, .number = number, .by_step = 1u << root | 1u << now | 1u << next};
+    return {.op = "NAdam",
+            .numbers = numbers,
+            .number = number<HostStep>,
+            .number_on_device = number<DeviceStep>,
+            .by_step = 1u << root | 1u << now | 1u << next};
 }
 
 std::vector<Optimizer::Moment> NAdam::moments_of(const Options&)

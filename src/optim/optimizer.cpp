@@ -102,12 +102,14 @@ void Optimizer::add_group(Parameters parameters, std::vector<double> values, std
                        .count = parameters.size(),
                        .moments = std::move(moments),
                        .values = std::make_shared<std::vector<double>>(std::move(values)),
-                       .initial_lr = std::nullopt});
+                       .initial_lr = std::nullopt,
+                       .made = {}});
     parameters_.insert(parameters_.end(), parameters.begin(), parameters.end());
     moments_.resize(parameters_.size());
     {
         const std::lock_guard lock(steps_->mutex);
         steps_->made.resize(parameters_.size());
+        steps_->on_device.resize(groups_.size());
     }
     const std::size_t index = groups_.size() - 1;
     if (named) {
@@ -192,156 +194,6 @@ Tensor Optimizer::step(const std::function<Tensor()>& closure)
     }
     step();
     return loss;
-}
-
-// ---- steps ----
-
-// The state of one call of step(); a program runs it again at each call. It counts the steps of the parameters that
-// have a gradient, and computes a program's numbers that depend on these counts. Most parameters of a group have the
-// same count, so the last number computed is cached, until the next call of the program: options may have changed then.
-class Optimizer::Call {
-public:
-    Call(std::shared_ptr<Steps> steps, decltype(Rule::number) f) : steps_(std::move(steps)), f_(f) {}
-
-    std::size_t add_group(std::shared_ptr<std::vector<double>> options, std::size_t numbers)
-    {
-        groups_.push_back({std::move(options), std::vector<Last>(numbers)});
-        return groups_.size() - 1;
-    }
-    std::size_t add_parameter(std::size_t index, std::int64_t step)
-    {
-        parameters_.push_back({index, step});
-        return parameters_.size() - 1;
-    }
-    double at(std::size_t group, std::size_t number, std::size_t parameter)
-    {
-        const std::lock_guard lock(steps_->mutex);
-        GroupNumbers& numbers = groups_[group];
-        Last& last = numbers.last[number];
-        const std::int64_t step = parameters_[parameter].step;
-        if (last.step != step) last = {step, f_(number, numbers.options->data(), step)};
-        return last.value;
-    }
-
-    void begin()
-    {
-        const std::lock_guard lock(steps_->mutex);
-        for (Parameter& p : parameters_) p.step = ++steps_->made[p.index];
-        for (GroupNumbers& g : groups_) std::fill(g.last.begin(), g.last.end(), Last());
-    }
-    void undo()
-    {
-        const std::lock_guard lock(steps_->mutex);
-        for (const Parameter& p : parameters_) --steps_->made[p.index];
-    }
-
-private:
-    struct Last { // the number at the step for which it was computed last
-        std::int64_t step = -1;
-        double value = 0;
-    };
-    struct GroupNumbers {
-        std::shared_ptr<std::vector<double>> options;
-        std::vector<Last> last;
-    };
-    struct Parameter {
-        std::size_t index; // in the parameters of the optimizer
-        std::int64_t step;
-    };
-    std::shared_ptr<Steps> steps_;
-    decltype(Rule::number) f_;
-    std::vector<GroupNumbers> groups_;
-    std::vector<Parameter> parameters_;
-};
-
-std::int64_t Optimizer::made(std::size_t index) const
-{
-    const std::lock_guard lock(steps_->mutex);
-    return steps_->made[index];
-}
-
-void Optimizer::make_moments(const Group& g, std::size_t index)
-{
-    if (moments_[index].size() == g.moments.size()) return;
-    const outside_recording here;
-    const Variable& p = parameters_[index];
-    std::vector<Variable> made;
-    for (const Moment& m : g.moments)
-        made.emplace_back(full(m.one ? Shape() : p.shape(), m.initial,
-                               {.dtype = m.one ? f32 : p.dtype(), .device = p.device()}),
-                          false);
-    moments_[index] = std::move(made);
-}
-
-void Optimizer::step()
-{
-    const no_grad guard;
-    struct Pending {
-        std::vector<std::size_t> indices;
-        std::vector<std::vector<Tensor>> values;
-    };
-    std::vector<Pending> pending;
-    // A program may contain several calls of step(). Each has its own Call, which on_each_call() below updates.
-    const auto call = std::make_shared<Call>(steps_, rule_.number);
-    const bool recording = is_recording();
-    for (std::size_t g = 0; g < groups_.size(); ++g) {
-        const Group& group = groups_[g];
-        const std::size_t group_in_call = call->add_group(group.values, rule_.numbers);
-        std::optional<Device> before;
-        std::int64_t step_before = 0;
-        // Tensors of one element with a value that the host knows: they need no memory and no launch.
-        std::vector<Tensor> numbers(rule_.numbers);
-        std::vector<std::size_t> indices; // of the parameters that use these numbers
-        std::vector<StepOf> together;
-        const auto update = [&] {
-            if (!together.empty()) pending.push_back({std::move(indices), updated({g, together, numbers})});
-            indices.clear();
-            together.clear();
-        };
-        for (std::size_t i = group.first; i < group.first + group.count; ++i) {
-            Tensor gradient = parameters_[i].grad();
-            if (!gradient.defined()) continue;
-            make_moments(group, i);
-            const Device device = parameters_[i].device();
-            const std::int64_t step = made(i) + 1;
-            const std::size_t p = call->add_parameter(i, step);
-            const bool own_step = recording || step != step_before;
-            const auto is_own = [&](std::size_t n) { return own_step && (rule_.by_step >> n & 1u) != 0; };
-            if (before != device || (own_step && rule_.by_step != 0)) update();
-            for (std::size_t n = 0; n < rule_.numbers; ++n) {
-                if (before == device && !is_own(n)) continue; // shared with the previous parameter
-                if (!recording)
-                    numbers[n] = full({}, rule_.number(n, group.values->data(), step), {.device = device});
-                else if (is_own(n)) numbers[n] = host_scalar([=] { return call->at(group_in_call, n, p); });
-                else
-                    numbers[n] = host_scalar(
-                        [f = rule_.number, values = group.values, n] { return f(n, values->data(), 0); });
-            }
-            before = device;
-            step_before = step;
-            indices.push_back(i);
-            together.push_back(
-                {parameters_[i], std::move(gradient), {moments_[i].begin(), moments_[i].end()}});
-        }
-        update();
-    }
-    on_each_call([call] { call->begin(); }, [call] { call->undo(); });
-    for (const Pending& p : pending)
-        for (std::size_t k = 0; k < p.indices.size(); ++k) {
-            parameters_[p.indices[k]].assign(p.values[k][0]);
-            std::vector<Variable>& moments = moments_[p.indices[k]];
-            for (std::size_t m = 0; m < moments.size(); ++m) moments[m].assign(p.values[k][m + 1]);
-        }
-    if (recording) return;
-    std::vector<Tensor> all; // evaluated together: forward, backward and update
-    for (const Pending& p : pending)
-        for (const auto& values : p.values) all.insert(all.end(), values.begin(), values.end());
-    try {
-        eval(all);
-    } catch (const Error& error) {
-        // The step has been made, and its values stay pending: reading them throws this error again.
-        if (error.kind() == ErrorKind::device_lost) throw;
-    }
 }
 
 } // namespace reprise::optim

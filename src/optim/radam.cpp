@@ -22,28 +22,32 @@ enum Number : std::size_t {
 };
 
 // Returns `plain` or `adaptive`, of which one is 0 in each step.
-double factor(bool of_adaptive, const double* o, std::int64_t step)
+template <class Step> typename Step::Number factor(bool of_adaptive, const Step& s)
 {
-    const auto t = static_cast<double>(step);
-    const double power2 = std::pow(o[beta2], t), correction2 = 1 - power2;
-    const double size = o[lr] / (1 - std::pow(o[beta1], t));
-    const double rho_inf = 2 / (1 - o[beta2]) - 1, rho_t = rho_inf - 2 * t * power2 / correction2;
-    if (of_adaptive != (rho_t > 5)) return 0;
-    if (!of_adaptive) return size;
-    return size * std::sqrt(correction2) *
-           std::sqrt((rho_t - 4) * (rho_t - 2) * rho_inf / ((rho_inf - 4) * (rho_inf - 2) * rho_t));
+    using Value = typename Step::Number;
+    using std::sqrt;
+    const Value correction2 = s.one_minus_power(beta2);
+    const Value size = s.option(lr) / s.one_minus_power(beta1);
+    // From the option in double: in f32 1 - beta2 has lost half of its digits.
+    const Value rho_inf = s.of([](const double* o) { return 2 / (1 - o[beta2]) - 1; });
+    const Value rho_t = rho_inf - 2 * s.t() * s.power(beta2) / correction2;
+    if (!of_adaptive) return where(rho_t > 5, 0, size);
+    const Value rectified =
+        size * sqrt(correction2) *
+        sqrt((rho_t - 4) * (rho_t - 2) * rho_inf / ((rho_inf - 4) * (rho_inf - 2) * rho_t));
+    return where(rho_t > 5, rectified, 0);
 }
 
-double number(std::size_t n, const double* o, std::int64_t step)
+template <class Step> typename Step::Number number(std::size_t n, const Step& s)
 {
     switch (n) {
-    case share1: return 1 - o[beta1];
-    case beta2_value: return o[beta2];
-    case share2: return 1 - o[beta2];
-    case epsilon: return o[eps];
-    case decay: return o[weight_decay];
-    case shrink: return 1 - o[lr] * o[weight_decay];
-    default: return factor(n == adaptive, o, step);
+    case share1: return 1 - s.option(beta1);
+    case beta2_value: return s.option(beta2);
+    case share2: return 1 - s.option(beta2);
+    case epsilon: return s.option(eps);
+    case decay: return s.option(weight_decay);
+    case shrink: return 1 - s.option(lr) * s.option(weight_decay);
+    default: return factor(n == adaptive, s);
     }
 }
 
@@ -51,7 +55,11 @@ double number(std::size_t n, const double* o, std::int64_t step)
 
 Optimizer::Rule RAdam::rule()
 {
-    return {.op = "RAdam", .numbers = numbers, .number = number, .by_step = 1u << plain | 1u << adaptive};
+    return {.op = "RAdam",
+            .numbers = numbers,
+            .number = number<HostStep>,
+            .number_on_device = number<DeviceStep>,
+            .by_step = 1u << plain | 1u << adaptive};
 }
 
 std::vector<Optimizer::Moment> RAdam::moments_of(const Options&) { return {{"exp_avg"}, {"exp_avg_sq"}}; }

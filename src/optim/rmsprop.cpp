@@ -14,11 +14,11 @@ enum Number : std::size_t {
     share
 }; // the options in their order, then 1 - alpha
 
-double number(std::size_t n, const double* o, std::int64_t) { return n == share ? 1 - o[alpha] : o[n]; }
+double number(std::size_t n, const HostStep& s) { return n == share ? 1 - s.option(alpha) : s.option(n); }
 
 } // namespace
 
-Optimizer::Rule RMSprop::rule() { return {.op = "RMSprop", .numbers = 6, .number = number, .by_step = 0}; }
+Optimizer::Rule RMSprop::rule() { return {.op = "RMSprop", .numbers = 6, .number = number, .skips = true}; }
 
 std::vector<Optimizer::Moment> RMSprop::moments_of(const Options& o)
 {
@@ -37,7 +37,8 @@ std::vector<std::vector<Tensor>> RMSprop::updated(const Update& u) const
                                .momentum = u.numbers[momentum],
                                .weight_decay = u.numbers[weight_decay],
                                .centered = made_with(u.group).centered,
-                               .maximize = made_with(u.group).maximize});
+                               .maximize = made_with(u.group).maximize,
+                               .skip = u.skipped()});
 }
 
 } // namespace reprise::optim

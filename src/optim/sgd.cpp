@@ -1,3 +1,4 @@
+#include <reprise/ops/elementwise.hpp>
 #include <reprise/ops/updates.hpp>
 #include <reprise/optim/sgd.hpp>
 
@@ -12,17 +13,22 @@ enum Number : std::size_t {
     weight_decay
 }; // the options and the numbers of sgd_step()
 
-double number(std::size_t n, const double* o, std::int64_t step)
+template <class Step> typename Step::Number number(std::size_t n, const Step& s)
 {
-    if (n == dampening) return step == 1 ? 1 : 1 - o[dampening]; // the gradient's factor in the velocity
-    return o[n];
+    if (n != dampening) return s.option(n);
+    return where(s.t() == 1, 1, 1 - s.option(dampening)); // the gradient's factor in the velocity
 }
 
 } // namespace
 
 Optimizer::Rule SGD::rule()
 {
-    return {.op = "SGD", .numbers = 4, .number = number, .by_step = 1u << dampening};
+    return {.op = "SGD",
+            .numbers = 4,
+            .number = number<HostStep>,
+            .number_on_device = number<DeviceStep>,
+            .by_step = 1u << dampening,
+            .skips = true};
 }
 
 std::vector<Optimizer::Moment> SGD::moments_of(const Options& o)
@@ -42,7 +48,8 @@ std::vector<std::vector<Tensor>> SGD::updated(const Update& u) const
                            .share = u.numbers[dampening],
                            .weight_decay = u.numbers[weight_decay],
                            .nesterov = made_with(u.group).nesterov,
-                           .maximize = made_with(u.group).maximize});
+                           .maximize = made_with(u.group).maximize,
+                           .skip = u.skipped()});
 }
 
 } // namespace reprise::optim

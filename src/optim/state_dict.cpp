@@ -60,8 +60,9 @@ StateDict Optimizer::state_dict() const
         for (std::size_t n = 0; n < rule_.options.size(); ++n)
             out.emplace(prefix + rule_.options[n].name, halves_of({(*group.values)[n]}));
         if (group.initial_lr) out.emplace(prefix + "initial_lr", halves_of({*group.initial_lr}));
+        const std::vector<std::int64_t> steps = made(group);
         for (std::size_t i = group.first; i < group.first + group.count; ++i) {
-            const std::int64_t step = made(i);
+            const std::int64_t step = steps[i - group.first];
             if (step == 0) continue;
             const std::string name = std::to_string(i) + ".";
             out.emplace(name + "step",
@@ -185,15 +186,14 @@ void Optimizer::load_state_dict(const StateDict& entries)
     for (std::size_t g = 0; g < groups_.size(); ++g) { // in place: programs refer to these objects
         *groups_[g].values = loaded.values[g];
         groups_[g].initial_lr = loaded.initial_lr[g];
+        std::vector<std::int64_t> steps;
         for (std::size_t i = groups_[g].first; i < groups_[g].first + groups_[g].count; ++i) {
             const Loaded::Parameter& from = loaded.parameters[i];
             if (from.step > 0) make_moments(groups_[g], i);
-            {
-                const std::lock_guard lock(steps_->mutex);
-                steps_->made[i] = from.step;
-            }
+            steps.push_back(from.step);
             for (std::size_t m = 0; m < moments_[i].size(); ++m) moments_[i][m].assign(from.moments[m]);
         }
+        set_made(groups_[g], steps);
     }
 }
 

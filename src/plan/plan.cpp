@@ -6,7 +6,9 @@ bool conflict(const PlanLaunch& a, const PlanLaunch& b)
 {
     for (const PlanOperand& x : a.operands)
         for (const PlanOperand& y : b.operands)
-            if (x.value == y.value && !x.absent && !y.absent && (writes(x) || writes(y))) return true;
+            if (x.value == y.value && !x.absent && !y.absent && (writes(x) || writes(y)) &&
+                !(x.use == ops::Use::write && y.use == ops::Use::write && write_disjoint(a, b)))
+                return true;
     return false;
 }
 

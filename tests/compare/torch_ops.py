@@ -542,7 +542,7 @@ PARTS = {
         "batch_norm_update": "batch_norm", "last_positions": "scatter", "reduce_rows": "scatter_reduce",
         "host_scalar": "optim.SGD",
         "sgd_step": "optim.SGD", "adam_step": "optim.Adam", "rmsprop_step": "optim.RMSprop",
-        "adagrad_step": "optim.Adagrad", "lion_step": "optim.Lion"}.items()},
+        "adagrad_step": "optim.Adagrad", "lion_step": "optim.Lion", "unscale": "amp.GradScaler"}.items()},
     **{row: "of rows that are compared" for row in (
         "images_of_any_size", "products_of_any_size", "broadcasts_of_any_size", "shapes_of_any_size")},
 }

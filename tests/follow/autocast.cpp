@@ -1,4 +1,5 @@
-// Training with autocast(bf16) beside PyTorch's torch.autocast("cpu", bfloat16): 20 steps of SGD, eager and recorded.
+// Training with autocast(bf16) beside PyTorch's torch.autocast("cpu", bfloat16): 20 steps of SGD, eager and recorded; and
+// with autocast(f16) and a GradScaler beside f32.
 // PyTorch keeps softmax, norms and sums in bf16 there, and Reprise in f32, as PyTorch does on GPUs: so the two differ by
 // the rounding of bf16.
 #include <gtest/gtest.h>
@@ -6,6 +7,7 @@
 #include <algorithm>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <reprise/autocast.hpp>
@@ -82,6 +84,50 @@ void expect_to_follow(const std::string& model, double lr, std::size_t eager_ste
 TEST(FollowsPyTorch, CnnWithAutocast) { expect_to_follow<Cnn>("cnn", 0.07, 3, 0.025); }
 TEST(FollowsPyTorch, ResNetWithAutocast) { expect_to_follow<ResNet8>("resnet", 0.02, 4, 0.001); }
 TEST(FollowsPyTorch, GptWithAutocast) { expect_to_follow<Gpt>("gpt", 0.02, 4, 0.001); }
+
+// The mean loss of the last 20 of 200 recorded steps, in f32 or in f16 with a scaler, whose first scales overflow.
+template <class Net> double loss_of_200_steps(bool scaled, double lr)
+{
+    const Fixture fixture;
+    Net net;
+    optim::SGD optimizer(net.parameters(), optim::SGD::Options{.lr = lr, .momentum = 0.9});
+    GradScaler scaler({.init_scale = 0x1p30, .growth_interval = 50, .enabled = scaled});
+    const auto step = [&](const std::vector<Tensor>& in) {
+        Tensor loss;
+        {
+            const autocast guard(f16, scaled);
+            loss = net.loss(in);
+        }
+        optimizer.zero_grad();
+        scaler.scale(loss).backward();
+        scaler.step(optimizer);
+        scaler.update();
+        return std::vector{loss};
+    };
+    const Program program = record_function(step, net.specs(symbol("batch")));
+    // A skipped step has no effect: it is made up for, so that both see the same batches.
+    double last = 0;
+    double scale = scaler.get_scale();
+    for (std::size_t made = 0; made < 200;) {
+        const float loss = program.call(net.batch(fixture, made % fixture.steps()))[0].template item<float>();
+        const double before = std::exchange(scale, scaler.get_scale());
+        if (scaled && scale < before) continue;
+        if (++made > 180) last += loss / 20;
+    }
+    return last;
+}
+
+template <class Net> void expect_loss_of_f32(double lr)
+{
+    if (test::inner(default_device()).capabilities().shader_class == "host") return; // too slow there
+    const double want = loss_of_200_steps<Net>(false, lr), found = loss_of_200_steps<Net>(true, lr);
+    EXPECT_NEAR(found, want, 0.01 * want);
+    testing::Test::RecordProperty("losses",
+                                  std::to_string(found) + " in f16, " + std::to_string(want) + " in f32");
+}
+
+TEST(GradScaler, CnnInF16TrainsAsInF32) { expect_loss_of_f32<Cnn>(0.003); }
+TEST(GradScaler, GptInF16TrainsAsInF32) { expect_loss_of_f32<Gpt>(0.02); }
 
 } // namespace
 } // namespace reprise::follow

@@ -132,7 +132,7 @@ TEST(Adam, EqualStepsShareTheirNumbers)
     const std::uint64_t equal = nodes_of_step(true, 1);
     b.zero_grad();
     nodes_of_step(false, 2);
-    EXPECT_EQ(nodes_of_step(true, 3), equal + 3); // step_size and root, and an update for each
+    EXPECT_EQ(nodes_of_step(true, 3), equal + 4); // step_size and root, and an update with its skip for each
 }
 
 // Together in one node where their numbers are equal, one by one in programs, or each with an optimizer of its own.

@@ -44,6 +44,7 @@ struct SgdStep {
         weight_decay = 0.0;    // the factor of param that is added to grad
     bool nesterov = false,     // Nesterov's momentum
         maximize = false;      // gradient ascent instead of descent
+    StepNumber skip = 0.0;     // nonzero: changes nothing
 };
 // A step of SGD of one parameter.
 std::vector<Tensor> sgd_step(const Tensor& param, const Tensor& grad, const std::vector<Tensor>& moments,
@@ -65,6 +66,7 @@ struct AdamStep {
         weight_decay = 0.0;  // the factor of param that is added to grad (Adam)
     StepNumber kept = 1.0;   // the factor of param: 1 - lr weight_decay (AdamW)
     bool maximize = false;   // gradient ascent instead of descent
+    StepNumber skip = 0.0;   // nonzero: changes nothing
 };
 // A step of Adam of one parameter.
 std::vector<Tensor> adam_step(const Tensor& param, const Tensor& grad, const std::vector<Tensor>& moments,
@@ -84,6 +86,7 @@ struct RmspropStep {
         weight_decay = 0.0;  // the factor of param that is added to grad
     bool centered = false,   // divides by the standard deviation of grad: there is a moment a
         maximize = false;    // gradient ascent instead of descent
+    StepNumber skip = 0.0;   // nonzero: changes nothing
 };
 // A step of RMSprop of one parameter.
 std::vector<Tensor> rmsprop_step(const Tensor& param, const Tensor& grad, const std::vector<Tensor>& moments,
@@ -98,6 +101,7 @@ struct AdagradStep {
     StepNumber eps = 1e-10, // added to the divisor
         weight_decay = 0.0; // the factor of param that is added to grad
     bool maximize = false;  // gradient ascent instead of descent
+    StepNumber skip = 0.0;  // nonzero: changes nothing
 };
 // A step of Adagrad of one parameter.
 std::vector<Tensor> adagrad_step(const Tensor& param, const Tensor& grad, const std::vector<Tensor>& moments,
@@ -115,11 +119,22 @@ struct LionStep {
         share2 = 0.01;      // 1 - beta2
     StepNumber kept = 1.0;  // the factor of param: 1 - lr weight_decay
     bool maximize = false;  // gradient ascent instead of descent
+    StepNumber skip = 0.0;  // nonzero: changes nothing
 };
 // A step of Lion of one parameter.
 std::vector<Tensor> lion_step(const Tensor& param, const Tensor& grad, const std::vector<Tensor>& moments,
                               const LionStep&);
 // A step of Lion of several parameters.
 std::vector<std::vector<Tensor>> lion_step(const std::vector<StepOf>&, const LionStep&);
+
+// Gradients without the scale of a loss, and whether they can be used.
+struct Unscaled {
+    std::vector<Tensor> gradients; // each times the factor, in its own dtype
+    Tensor nonfinite; // f32 of one element: 1 if an element of a gradient is infinite or NaN, else 0
+};
+// Multiplies floating gradients of any shapes, on one device, by a factor, a floating tensor of one element, and finds in
+// the same pass whether they are finite, before the product, as torch.amp does.  Not differentiable.  Throws
+// Error(argument) for no gradients, Error(dtype) for other dtypes, Error(shape) for a factor of more elements.
+Unscaled unscale(const std::vector<Tensor>& gradients, const Tensor& factor);
 
 } // namespace reprise

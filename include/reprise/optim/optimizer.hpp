@@ -19,6 +19,7 @@
 #include <reprise/ops/updates.hpp>
 #include <reprise/optim/options.hpp>
 #include <reprise/optim/parameters.hpp>
+#include <reprise/optim/rule.hpp>
 #include <reprise/tensor.hpp>
 
 namespace reprise::optim {
@@ -116,6 +117,13 @@ public:
     // parameter changes.  Where the device cannot compute the new values, reading them throws, unless the
     // device is lost: then step() does.
     void step();
+    // Updates the parameters unless `skip`, a tensor of one element on their device, is nonzero: then parameters,
+    // moments and step numbers stay as they are.  The device decides it, and nothing waits for the value; GradScaler
+    // gives whether a gradient is not finite.  From the first such step on, the device counts the steps of the group,
+    // and numbers that depend on them, such as Adam's 1 - beta1^t, are computed there in f32; programs that were
+    // recorded with step() before that throw Error(state) at their next call.  Errors as of step(); Error(shape) where
+    // skip has not one element, Error(argument) where the parameters of a group are not all on its device.
+    void step_unless(const Tensor& skip);
 
     // Returns the parameters of all groups, in order.
     const std::vector<Variable>& parameters() const noexcept { return parameters_; }
@@ -213,16 +221,6 @@ public:
     void load_state_dict(const StateDict&);
 
 protected:
-    // Describes the numbers that an optimizer's update takes.
-    struct Rule {
-        const char* op;      // the optimizer's name in errors
-        std::size_t numbers; // the number of numbers that an update takes
-        // Computes the n-th of these numbers from the group's options, in their order, and the step's number,
-        // from 1 on.
-        double (*number)(std::size_t n, const double* options, std::int64_t step);
-        std::uint32_t by_step = 0;          // bit n is set where number n depends on the step's number
-        std::vector<GroupNumber> options{}; // the numbers of a group, of each_number(); "lr" is the first
-    };
     // A tensor that is stored for each parameter, such as a moving average.
     struct Moment {
         const char* name;   // PyTorch's name
@@ -234,8 +232,12 @@ protected:
         std::size_t group;                  // their group
         const std::vector<StepOf>& of;      // the parameters, gradients and moments
         const std::vector<Tensor>& numbers; // the numbers of Rule::number, one element each
+        Tensor skip;                        // of step_unless(), f32 of one element; undefined in step()
+        // Returns skip as a number of a step.
+        StepNumber skipped() const { return skip.defined() ? StepNumber(skip) : StepNumber(0.0); }
     };
 
+    using Rule = optim::Rule;
     // Without groups.
     explicit Optimizer(Rule rule) : rule_(std::move(rule)), steps_(std::make_shared<Steps>()) {}
     // Sets defaults().
@@ -253,15 +255,22 @@ private:
         std::vector<Moment> moments;
         std::shared_ptr<std::vector<double>> values; // of rule_.options; shared with programs
         std::optional<double> initial_lr;
+        Variable made; // i32 [count]: the steps of each parameter, where the device counts them
     };
     struct Steps { // programs of several threads may count steps
         std::mutex mutex;
         std::vector<std::int64_t> made; // by parameter
+        std::vector<bool> on_device;    // by group: whether Group::made has the counts instead
     };
     class Call;
+    class Step;
     struct Loaded;
     std::int64_t made(std::size_t index) const;
+    std::vector<std::int64_t> made(const Group&) const;
+    void count_on_device(std::size_t group, const Device&);
+    void set_made(Group&, const std::vector<std::int64_t>&);
     void make_moments(const Group&, std::size_t index);
+    void make_step(const Tensor& skip);
     void check_parameters(const Parameters&) const;
     void check_option(std::size_t option, double value) const;
     void check_change(std::size_t option, double before, double value) const;

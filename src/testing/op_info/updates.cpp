@@ -9,10 +9,11 @@ using Call = std::function<Results(const std::vector<StepOf>&, const std::vector
 using Ranges = std::vector<std::pair<double, double>>;
 
 // Adds a sample to the last row.  Inputs: param, grad and moments of each parameter, then the numbers, in memory or as
-// constants of the host.  Moments and numbers are drawn from these ranges.  Parameters differ in shape.
-void step(Rows& rows, const char* what, const Ranges& moments, const Ranges& numbers, Call call,
-          bool in_memory = false, std::size_t parameters = 1)
+// constants of the host; the last is `skip`.  Moments and numbers are drawn from these ranges.  Parameters differ in shape.
+void step(Rows& rows, const char* what, const Ranges& moments, Ranges numbers, Call call,
+          bool in_memory = false, std::size_t parameters = 1, double skip = 0)
 {
+    numbers.push_back({skip, skip});
     std::vector<Argument> arguments;
     for (std::size_t p = 0; p < parameters; ++p) {
         const Shape shape = p == 0 ? Shape{n(), 3} : Shape{n() + static_cast<std::int64_t>(p)};
@@ -50,7 +51,8 @@ Call sgd(bool nesterov, bool maximize)
                              .share = x[2],
                              .weight_decay = x[3],
                              .nesterov = nesterov,
-                             .maximize = maximize});
+                             .maximize = maximize,
+                             .skip = x.back()});
     };
 }
 
@@ -65,7 +67,8 @@ Call adam(bool maximize)
                               .eps = 1e-8,
                               .weight_decay = x[5],
                               .kept = x[6],
-                              .maximize = maximize});
+                              .maximize = maximize,
+                              .skip = x.back()});
     };
 }
 
@@ -79,14 +82,16 @@ Call rmsprop(bool centered, bool maximize)
                                  .momentum = x[3],
                                  .weight_decay = x[4],
                                  .centered = centered,
-                                 .maximize = maximize});
+                                 .maximize = maximize,
+                                 .skip = x.back()});
     };
 }
 
 Call adagrad(bool maximize)
 {
     return [=](const std::vector<StepOf>& of, const std::vector<StepNumber>& x) {
-        return adagrad_step(of, {.lr = x[0], .eps = x[1], .weight_decay = x[2], .maximize = maximize});
+        return adagrad_step(
+            of, {.lr = x[0], .eps = x[1], .weight_decay = x[2], .maximize = maximize, .skip = x.back()});
     };
 }
 
@@ -99,7 +104,8 @@ Call lion(bool maximize)
                               .beta2 = x[3],
                               .share2 = x[4],
                               .kept = x[5],
-                              .maximize = maximize});
+                              .maximize = maximize,
+                              .skip = x.back()});
     };
 }
 
@@ -115,6 +121,7 @@ void add_sgd_and_adam(Rows& rows)
     step(rows, "of two", {}, {rate, none, none, decay}, sgd(false, false), false, 2);
     step(rows, "of three with momentum", {signed_moment}, {rate, kept, share, none}, sgd(false, false), true,
          3);
+    step(rows, "skipped", {signed_moment}, {rate, kept, share, decay}, sgd(true, false), true, 2, 1);
     rows.mistake("shapes", ErrorKind::shape, "The grad is f32[2]",
                  [] { sgd_step(three(), ones({2}), {}, {.lr = 0.1}); });
     rows.mistake("dtypes", ErrorKind::dtype, "f16",
@@ -144,6 +151,8 @@ void add_sgd_and_adam(Rows& rows)
          adam(false), true, 3);
     step(rows, "amsgrad of two", {signed_moment, square, square},
          {rate, share, kept, share, corrected, decay, kept}, adam(false), false, 2);
+    step(rows, "skipped", {signed_moment, square, square}, {rate, share, kept, share, corrected, decay, kept},
+         adam(false), true, 2, 1);
     rows.mistake("shapes", ErrorKind::shape, "The exp_avg is", [] {
         adam_step(three(), three(), {ones({2}), three()}, {.step_size = 0.1});
     });
@@ -167,6 +176,8 @@ void add_other_steps(Rows& rows)
          {rate, kept, share, kept, decay}, rmsprop(true, false));
     step(rows, "of two with momentum", {square, signed_moment}, {rate, kept, share, kept, none},
          rmsprop(false, false), false, 2);
+    step(rows, "skipped", {square, {-0.1, 0.1}, signed_moment}, {rate, kept, share, kept, decay},
+         rmsprop(true, false), true, 2, 1);
     rows.mistake("shapes", ErrorKind::shape, "The square_avg is",
                  [] { rmsprop_step(three(), three(), {ones({2})}, {.lr = 0.1}); });
     rows.mistake("no moments", ErrorKind::argument, "There are (0) moments: give 1",
@@ -178,6 +189,7 @@ void add_other_steps(Rows& rows)
     step(rows, "plain", {square}, {rate, {1e-9, 1e-8}, none}, adagrad(false));
     step(rows, "decay and maximize", {square}, {rate, {0.1, 0.2}, decay}, adagrad(true), true);
     step(rows, "of two", {square}, {rate, {0.1, 0.2}, none}, adagrad(false), false, 2);
+    step(rows, "skipped", {square}, {rate, {0.1, 0.2}, none}, adagrad(false), true, 2, 1);
     rows.mistake("shapes", ErrorKind::shape, "The sum is",
                  [] { adagrad_step(three(), three(), {ones({2})}, {.lr = 0.1}); });
     rows.mistake("no moments", ErrorKind::argument, "There are (0) moments: give 1",
@@ -188,10 +200,28 @@ void add_other_steps(Rows& rows)
     step(rows, "decay and maximize", {signed_moment}, {rate, kept, share, kept, share, kept}, lion(true),
          true);
     step(rows, "of two", {signed_moment}, {rate, kept, share, kept, share, kept}, lion(false), false, 2);
+    step(rows, "skipped", {signed_moment}, {rate, kept, share, kept, share, kept}, lion(false), true, 2, 1);
     rows.mistake("shapes", ErrorKind::shape, "The exp_avg is",
                  [] { lion_step(three(), three(), {ones({2})}, {.lr = 0.1}); });
     rows.mistake("no moments", ErrorKind::argument, "There are (0) moments: give 1",
                  [] { lion_step(three(), three(), {}, {.lr = 0.1}); });
+}
+
+void add_unscale(Rows& rows)
+{
+    rows.op("unscale").differentiable = false;
+    for (const bool in_memory : {false, true})
+        rows.sample(in_memory ? "by a factor in memory" : "by a number",
+                    {arg({n(), 3}), arg({n()}), in_memory ? arg({}, 0.1, 0.5) : number(0.1, 0.5)},
+                    {0, 1, 5, 300, 5000}, [](const Inputs& in) {
+                        const Unscaled u = unscale({in[0], in[1]}, cast(in[2], f32));
+                        return std::vector<Tensor>{u.gradients[0], u.gradients[1], u.nonfinite};
+                    });
+    rows.mistake("no gradients", ErrorKind::argument, "There are no gradients",
+                 [] { unscale({}, ones({})); });
+    rows.mistake("integers", ErrorKind::dtype, "i32", [] { unscale({ones({3}, {.dtype = i32})}, ones({})); });
+    rows.mistake("two factors", ErrorKind::shape, "The factor is f32[2]",
+                 [] { unscale({three()}, ones({2})); });
 }
 
 } // namespace
@@ -200,6 +230,7 @@ void add_updates(Rows& rows)
 {
     add_sgd_and_adam(rows);
     add_other_steps(rows);
+    add_unscale(rows);
 }
 
 } // namespace reprise::test
