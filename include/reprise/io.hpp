@@ -1,9 +1,11 @@
 // Saving tensors to files and loading them.
 #pragma once
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <initializer_list>
 #include <iosfwd>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -15,16 +17,28 @@
 
 namespace reprise {
 
+// Options of save_safetensors().
+struct SaveOptions {
+    // Where the tensors have more bytes than this, they are written to several files, each with at most so
+    // many unless one tensor alone has more: model-00001-of-00003.safetensors and so on for
+    // model.safetensors, and last their index, model.safetensors.index.json.
+    std::uint64_t max_shard_bytes = std::numeric_limits<std::uint64_t>::max();
+    // Texts about the model for each file: {{"format", "pt"}} is what Hugging Face's transformers needs.
+    std::map<std::string, std::string> metadata{};
+};
+
 // Writes tensors of any dtype to a file in the safetensors format, which the Python package of that name
 // reads.  The data goes to a temporary file in the same folder, which is then renamed, so that an existing
 // file does not change after a failure.  Waits for the values.  Throws Error(file) where the file cannot be
-// written; Error(argument) for an undefined tensor.
-void save_safetensors(const std::filesystem::path&, const std::map<std::string, Tensor>&);
+// written; Error(argument) for an undefined tensor, or for a text that is no UTF-8.
+void save_safetensors(const std::filesystem::path&, const std::map<std::string, Tensor>&,
+                      const SaveOptions& = {});
 // Writes the same to a stream.  Throws Error(file) where the stream fails.
 void save_safetensors(std::ostream&, const std::map<std::string, Tensor>&);
-// Reads a safetensors file: its tensors by name, on default_device() unless a device is given.  Throws
-// Error(file) for a file that is missing, truncated, malformed or of another format, such as a .pt file of
-// torch.save(); Error(unsupported) for a dtype that the device does not have.
+// Reads a safetensors file, the index of several, or a folder with either, as ModelFile does: its tensors by
+// name, on default_device() unless a device is given.  Throws Error(file) for a file that is missing,
+// truncated, malformed or of another format, such as a .pt file of torch.save(); Error(unsupported) for a
+// dtype that the device does not have.
 std::map<std::string, Tensor> load_safetensors(const std::filesystem::path&,
                                                const std::optional<Device>& = std::nullopt);
 // Reads the same from a stream, which may contain more data after it.

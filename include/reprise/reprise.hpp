@@ -4,6 +4,7 @@
 #include <reprise/autocast.hpp>
 #include <reprise/autograd.hpp>
 #include <reprise/backward.hpp>
+#include <reprise/block_type.hpp>
 #include <reprise/choice.hpp>
 #include <reprise/data.hpp>
 #include <reprise/device.hpp>
@@ -14,6 +15,7 @@
 #include <reprise/io.hpp>
 #include <reprise/memory.hpp>
 #include <reprise/mode.hpp>
+#include <reprise/model_file.hpp>
 #include <reprise/nn.hpp>
 #include <reprise/ops.hpp>
 #include <reprise/optim.hpp>

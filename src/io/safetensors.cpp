@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <fstream>
+#include <cstdio>
+#include <istream>
+#include <ostream>
 
 #include <reprise/io.hpp>
 #include <reprise/ops/creation.hpp>
@@ -15,59 +17,34 @@ using detail::fail;
 
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "elements are written as they stand in memory");
-constexpr std::size_t length_bytes = 8; // of the header's length, a little-endian u64
+using Tensors = std::map<std::string, Tensor>;
 
+static_assert(std::endian::native == std::endian::little, "elements are written as they stand in memory");
+constexpr const char* name_of_stream = "a stream";
+
+// As a little-endian u64.
 std::string encode_length(std::uint64_t length)
 {
-    std::string out(length_bytes, '\0');
-    for (std::size_t i = 0; i < length_bytes; ++i) out[i] = static_cast<char>(length >> (8 * i) & 0xff);
+    std::string out(io::length_bytes, '\0');
+    for (std::size_t i = 0; i < out.size(); ++i) out[i] = static_cast<char>(length >> (8 * i) & 0xff);
     return out;
 }
 
-// Throws Error(file) for a zip archive or a pickle, by the first bytes. Those of a valid safetensors file may be the
-// same, as they are the length of its header, so callers have found another error first.
-void refuse_other_formats(const std::string& file, const std::array<unsigned char, length_bytes>& first)
+// Reads and checks the header, after which the stream is at the first byte of the data.
+std::vector<io::TensorEntry> read_header(std::istream& in)
 {
-    const bool zip = first[0] == 'P' && first[1] == 'K' && first[2] == 3 && first[3] == 4;
-    const bool pickle =
-        first[0] == 0x80 && first[1] >= 2 && first[1] <= 5 && (first[2] != 0 || first[3] != 0);
-    if (!zip && !pickle) return;
-    fail(ErrorKind::file, "load_safetensors", "The file (", file, ") is ",
-         zip ? "a zip archive, as torch.save() writes .pt and .pth files"
-             : "a pickle, as old .pt and .pth files are",
-         ", and no safetensors file: convert it in Python with safetensors.torch.save_file(torch.load(\"",
-         file, "\"), \"model.safetensors\").");
-}
-
-// Reads and checks the header, after which the stream is at the first byte of the data. `bytes`: the size of the
-// file; nullopt: unknown, for a stream.
-std::vector<io::TensorEntry> read_header(std::istream& in, std::optional<std::uint64_t> bytes,
-                                         const std::string& file)
-{
-    constexpr const char* op = "load_safetensors";
-    std::array<unsigned char, length_bytes> prefix{};
-    if ((bytes && *bytes < length_bytes) || !in.read(reinterpret_cast<char*>(prefix.data()), length_bytes))
-        fail(ErrorKind::file, op, "The file (", file, ") is no valid safetensors file: it has ",
-             bytes ? *bytes : static_cast<std::uint64_t>(in.gcount()),
+    std::array<std::byte, io::length_bytes> first{};
+    if (!in.read(reinterpret_cast<char*>(first.data()), first.size()))
+        fail(ErrorKind::file, "load_safetensors", "The file (", name_of_stream,
+             ") is no valid safetensors file: it has ", in.gcount(),
              " bytes, fewer than the 8 of the header's length.");
-    std::uint64_t length = 0;
-    for (std::size_t i = 0; i < length_bytes; ++i) length |= static_cast<std::uint64_t>(prefix[i]) << (8 * i);
-    if ((bytes && length > *bytes - length_bytes) || length > io::max_header_bytes)
-        refuse_other_formats(file, prefix);
-    if (bytes && length > *bytes - length_bytes)
-        fail(ErrorKind::file, op, "The file (", file,
-             ") is no valid safetensors file: its header should have ", length, " bytes, but only ",
-             *bytes - length_bytes, " follow; it may be truncated.");
-    if (length > io::max_header_bytes)
-        fail(ErrorKind::file, op, "The file (", file, ") has a header of ", length,
-             " bytes, more than the limit of ", io::max_header_bytes, ".");
-    std::string header(length, '\0');
-    const bool whole{in.read(header.data(), static_cast<std::streamsize>(length))};
-    if (!whole || !header.starts_with('{')) refuse_other_formats(file, prefix);
-    if (!whole) fail(ErrorKind::file, op, "The header of the file (", file, ") can't be read.");
-    return io::parse_header(header, bytes ? std::optional(*bytes - length_bytes - length) : std::nullopt,
-                            file);
+    std::string header(io::header_length(first, std::nullopt, name_of_stream), '\0');
+    const bool whole{in.read(header.data(), static_cast<std::streamsize>(header.size()))};
+    if (!whole || !header.starts_with('{')) io::refuse_other_formats(first, name_of_stream);
+    if (!whole)
+        fail(ErrorKind::file, "load_safetensors", "The header of the file (", name_of_stream,
+             ") can't be read.");
+    return io::parse_header(header, std::nullopt, name_of_stream).entries;
 }
 
 // Reads in pieces, as a stream may have fewer bytes than its header says. Returns whether it had `count`.
@@ -85,37 +62,25 @@ bool read_bytes(std::istream& in, std::vector<std::byte>& bytes, std::uint64_t c
     return true;
 }
 
-std::map<std::string, Tensor> read_tensors(std::istream& in, std::optional<std::uint64_t> bytes_of_file,
-                                           const std::string& file, const std::optional<Device>& device)
+void check_can_be_saved(const Tensors& tensors)
 {
-    const std::vector<io::TensorEntry> entries = read_header(in, bytes_of_file, file);
-    std::map<std::string, Tensor> out;
-    std::vector<std::byte> bytes;
-    for (const io::TensorEntry& entry : entries) {
-        if (!read_bytes(in, bytes, entry.end - entry.begin))
-            fail(ErrorKind::file, "load_safetensors", "The data of the tensor (", entry.name,
-                 ") in the file (", file, ") can't be read.");
-        try {
-            out.emplace(entry.name, from_bytes(bytes, Shape(entry.shape.begin(), entry.shape.end()),
-                                               {.dtype = entry.dtype, .device = device}));
-        } catch (const Error& error) { // such as a dtype that the device lacks
-            fail(error.kind(), "load_safetensors", "The tensor (", entry.name, ") of the file (", file,
-                 ") can't be loaded: ", error.what());
-        }
-    }
-    return out;
-}
-
-// Returns the header with its length, and the entries in the order of their data.
-std::pair<std::string, std::vector<io::TensorEntry>> laid_out(const std::map<std::string, Tensor>& tensors)
-{
-    std::vector<io::TensorEntry> entries;
     for (const auto& [name, tensor] : tensors) {
         if (!tensor.defined())
             fail(ErrorKind::argument, "save_safetensors", "The tensor (", name, ") is undefined.");
         if (name == "__metadata__")
             fail(ErrorKind::argument, "save_safetensors",
                  "The name (__metadata__) is reserved by the format: rename it.");
+    }
+}
+
+std::uint64_t bytes_of(const Tensor& tensor) { return static_cast<std::uint64_t>(tensor.nbytes().value()); }
+
+// Returns the header with its length, and the entries in the order of their data.
+std::pair<std::string, std::vector<io::TensorEntry>> laid_out(const Tensors& tensors,
+                                                              const SaveOptions& options = {})
+{
+    std::vector<io::TensorEntry> entries;
+    for (const auto& [name, tensor] : tensors) {
         io::TensorEntry entry{name, tensor.dtype(), {}, 0, 0};
         for (const Dim& size : tensor.shape()) entry.shape.push_back(size.value());
         entries.push_back(std::move(entry));
@@ -124,20 +89,67 @@ std::pair<std::string, std::vector<io::TensorEntry>> laid_out(const std::map<std
     std::stable_sort(entries.begin(), entries.end(), [](const io::TensorEntry& a, const io::TensorEntry& b) {
         return size_of(a.dtype) > size_of(b.dtype);
     });
-    std::string header = io::make_header(entries);
+    std::string header = io::make_header(entries, options.metadata);
     return {encode_length(header.size()) + header, std::move(entries)};
 }
 
-constexpr const char* name_of_stream = "a stream";
-
-std::map<std::string, Tensor> by_number(const std::vector<Tensor>& tensors)
+void write_file(const std::filesystem::path& path, const Tensors& tensors, const SaveOptions& options)
 {
-    std::map<std::string, Tensor> out;
+    const auto [header, entries] = laid_out(tensors, options);
+    WholeFile file(path);
+    file.write(header);
+    for (const io::TensorEntry& entry : entries) file.write(to_bytes(tensors.at(entry.name)));
+    file.commit();
+}
+
+// In the order of names, as many as fit into each; a larger tensor is alone in its shard.
+std::vector<Tensors> in_shards(const Tensors& tensors, std::uint64_t max_bytes)
+{
+    std::vector<Tensors> shards(1);
+    std::uint64_t filled = 0;
+    for (const auto& [name, tensor] : tensors) {
+        const std::uint64_t bytes = bytes_of(tensor);
+        if (!shards.back().empty() && bytes > max_bytes - std::min(filled, max_bytes)) {
+            shards.emplace_back();
+            filled = 0;
+        }
+        filled += bytes;
+        shards.back().emplace(name, tensor);
+    }
+    return shards;
+}
+
+// Names the files as Hugging Face's libraries do.
+void write_shards(const std::filesystem::path& path, const std::vector<Tensors>& shards,
+                  const SaveOptions& options)
+{
+    io::WeightMap files;
+    std::uint64_t bytes = 0;
+    for (std::size_t i = 0; i < shards.size(); ++i) {
+        std::array<char, 48> number{};
+        std::snprintf(number.data(), number.size(), "-%05zu-of-%05zu", i + 1, shards.size());
+        const std::string name = path.stem().string() + number.data() + path.extension().string();
+        write_file(path.parent_path() / name, shards[i], options);
+        for (const auto& [key, tensor] : shards[i]) {
+            files.emplace(key, name);
+            bytes += bytes_of(tensor);
+        }
+    }
+    std::filesystem::path index_path = path;
+    index_path += ".index.json";
+    WholeFile index(index_path);
+    index.write(io::make_index(files, bytes));
+    index.commit();
+}
+
+Tensors by_number(const std::vector<Tensor>& tensors)
+{
+    Tensors out;
     for (std::size_t i = 0; i < tensors.size(); ++i) out.emplace(std::to_string(i), tensors[i]);
     return out;
 }
 
-std::vector<Tensor> in_order(const std::map<std::string, Tensor>& tensors, const std::string& file)
+std::vector<Tensor> in_order(const Tensors& tensors, const std::string& file)
 {
     std::vector<Tensor> out;
     for (std::size_t i = 0; i < tensors.size(); ++i) {
@@ -151,7 +163,7 @@ std::vector<Tensor> in_order(const std::map<std::string, Tensor>& tensors, const
     return out;
 }
 
-Tensor only_one(std::map<std::string, Tensor> tensors, const std::string& file)
+Tensor only_one(Tensors tensors, const std::string& file)
 {
     if (tensors.size() != 1)
         fail(ErrorKind::file, "load", "The file (", file, ") has (", tensors.size(),
@@ -161,17 +173,17 @@ Tensor only_one(std::map<std::string, Tensor> tensors, const std::string& file)
 
 } // namespace
 
-void save_safetensors(const std::filesystem::path& path, const std::map<std::string, Tensor>& tensors)
+void save_safetensors(const std::filesystem::path& path, const Tensors& tensors, const SaveOptions& options)
 {
-    const auto [header, entries] = laid_out(tensors);
-    WholeFile file(path);
-    file.write(header);
-    for (const io::TensorEntry& entry : entries) file.write(to_bytes(tensors.at(entry.name)));
-    file.commit();
+    check_can_be_saved(tensors);
+    const std::vector<Tensors> shards = in_shards(tensors, options.max_shard_bytes);
+    if (shards.size() == 1) write_file(path, tensors, options);
+    else write_shards(path, shards, options);
 }
 
-void save_safetensors(std::ostream& out, const std::map<std::string, Tensor>& tensors)
+void save_safetensors(std::ostream& out, const Tensors& tensors)
 {
+    check_can_be_saved(tensors);
     const auto [header, entries] = laid_out(tensors);
     out.write(header.data(), static_cast<std::streamsize>(header.size()));
     for (const io::TensorEntry& entry : entries) {
@@ -183,23 +195,29 @@ void save_safetensors(std::ostream& out, const std::map<std::string, Tensor>& te
              "The stream can't be written in full: check that it is open and has room.");
 }
 
-std::map<std::string, Tensor> load_safetensors(const std::filesystem::path& path,
-                                               const std::optional<Device>& device)
+Tensors load_safetensors(const std::filesystem::path& path, const std::optional<Device>& device)
 {
-    const std::string file = path.string();
-    std::ifstream in(path, std::ios::binary);
-    std::error_code error;
-    const bool exists = std::filesystem::is_regular_file(path, error) && in;
-    const std::uint64_t bytes = exists ? std::filesystem::file_size(path, error) : 0;
-    if (!exists || error)
-        fail(ErrorKind::file, "load_safetensors", "The file (", file,
-             ") can't be opened: check that it exists and may be read.");
-    return read_tensors(in, bytes, file, device);
+    const auto model = io::open_safetensors("load_safetensors", path);
+    Tensors out;
+    for (const auto& [name, tensor] : model->contents.tensors)
+        out.emplace(name, io::load_tensor("load_safetensors", *model, name, tensor, {.device = device}));
+    return out;
 }
 
-std::map<std::string, Tensor> load_safetensors(std::istream& in, const std::optional<Device>& device)
+Tensors load_safetensors(std::istream& in, const std::optional<Device>& device)
 {
-    return read_tensors(in, std::nullopt, name_of_stream, device);
+    const io::Model stream{name_of_stream, {}, {}};
+    Tensors out;
+    std::vector<std::byte> bytes;
+    for (const io::TensorEntry& entry : read_header(in)) {
+        if (!read_bytes(in, bytes, entry.end - entry.begin))
+            fail(ErrorKind::file, "load_safetensors", "The data of the tensor (", entry.name,
+                 ") in the file (", name_of_stream, ") can't be read.");
+        const StoredTensor tensor{entry.shape, entry.dtype, bytes};
+        out.emplace(entry.name,
+                    io::load_tensor("load_safetensors", stream, entry.name, tensor, {.device = device}));
+    }
+    return out;
 }
 
 void save(const Tensor& tensor, const std::filesystem::path& path)
@@ -208,11 +226,8 @@ void save(const Tensor& tensor, const std::filesystem::path& path)
 }
 void save(const Tensor& tensor, std::ostream& out) { save_safetensors(out, {{"tensor", tensor}}); }
 
-void save(const std::map<std::string, Tensor>& tensors, const std::filesystem::path& path)
-{
-    save_safetensors(path, tensors);
-}
-void save(const std::map<std::string, Tensor>& tensors, std::ostream& out) { save_safetensors(out, tensors); }
+void save(const Tensors& tensors, const std::filesystem::path& path) { save_safetensors(path, tensors); }
+void save(const Tensors& tensors, std::ostream& out) { save_safetensors(out, tensors); }
 
 void save(const std::vector<Tensor>& tensors, const std::filesystem::path& path)
 {
@@ -238,11 +253,8 @@ void load(Tensor& tensor, const std::filesystem::path& path)
 }
 void load(Tensor& tensor, std::istream& in) { tensor = only_one(load_safetensors(in), name_of_stream); }
 
-void load(std::map<std::string, Tensor>& tensors, const std::filesystem::path& path)
-{
-    tensors = load_safetensors(path);
-}
-void load(std::map<std::string, Tensor>& tensors, std::istream& in) { tensors = load_safetensors(in); }
+void load(Tensors& tensors, const std::filesystem::path& path) { tensors = load_safetensors(path); }
+void load(Tensors& tensors, std::istream& in) { tensors = load_safetensors(in); }
 
 void load(std::vector<Tensor>& tensors, const std::filesystem::path& path)
 {

@@ -1,6 +1,10 @@
-// The header of a safetensors file, without any device.
+// The header of a safetensors file, and the index of several, without any device.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <cstring>
+#include <memory>
+#include <random>
 
 #include "io/safetensors_header.hpp"
 
@@ -19,6 +23,11 @@ std::string complaint(const std::string& json, std::uint64_t data_bytes)
     EXPECT_THAT(caught.text, HasSubstr("(net.safetensors)")) << json;
     EXPECT_THAT(caught.text, testing::EndsWith(".")) << json;
     return caught.text;
+}
+
+std::vector<TensorEntry> entries_of(const std::string& json, std::uint64_t data_bytes)
+{
+    return io::parse_header(json, data_bytes, "f").entries;
 }
 
 std::string entry(const std::string& name, const std::string& dtype, const std::string& shape,
@@ -46,7 +55,7 @@ TEST(SafetensorsHeader, ReadsWhatItWrites)
                                      {"empty", DType::i64, {4, 0, 2}, 0, 0},
                                      {"a \"quoted\" \xc3\xa9 name", DType::boolean, {5}, 0, 0}};
     const std::string header = io::make_header(entries);
-    const auto read = io::parse_header(header, 9, "f");
+    const auto read = entries_of(header, 9);
     ASSERT_EQ(read.size(), 3u);
     for (std::size_t i = 0; i < 3; ++i) {
         EXPECT_EQ(read[i].name, entries[i].name);
@@ -62,15 +71,14 @@ TEST(SafetensorsHeader, KnowsEveryDtype)
     for (const DType dtype : {f32, f16, bf16, f64, i32, i64, i16, i8, u8, boolean}) {
         std::vector<TensorEntry> entries{{"t", dtype, {3}, 0, 0}};
         const std::string header = io::make_header(entries);
-        EXPECT_EQ(io::parse_header(header, 3 * size_of(dtype), "f").at(0).dtype, dtype) << header;
+        EXPECT_EQ(entries_of(header, 3 * size_of(dtype)).at(0).dtype, dtype) << header;
     }
 }
 
 TEST(SafetensorsHeader, GivesTheOrderOfTheData)
 {
-    const auto read = io::parse_header("{" + entry("late", "U8", "[1]", "[4,5]") + "," +
-                                           entry("early", "F32", "[1]", "[0,4]") + "}",
-                                       5, "f");
+    const auto read = entries_of(
+        "{" + entry("late", "U8", "[1]", "[4,5]") + "," + entry("early", "F32", "[1]", "[0,4]") + "}", 5);
     ASSERT_EQ(read.size(), 2u);
     EXPECT_EQ(read[0].name, "early");
     EXPECT_EQ(read[1].name, "late");
@@ -78,8 +86,8 @@ TEST(SafetensorsHeader, GivesTheOrderOfTheData)
 
 TEST(SafetensorsHeader, AcceptsMetadataAndAnEmptySet)
 {
-    EXPECT_TRUE(io::parse_header(R"({"__metadata__":{"format":"pt"}}   )", 0, "f").empty());
-    EXPECT_TRUE(io::parse_header("{}", 0, "f").empty());
+    EXPECT_TRUE(entries_of(R"({"__metadata__":{"format":"pt"}}   )", 0).empty());
+    EXPECT_TRUE(entries_of("{}", 0).empty());
 }
 
 TEST(SafetensorsHeader, RefusesWhatIsNoJsonObject)
@@ -156,9 +164,7 @@ TEST(SafetensorsHeader, RefusesSizesThatOverflow)
     EXPECT_THAT(complaint("{" + entry("a", "F32", "[18446744073709551615]", "[0,0]") + "}", 0),
                 HasSubstr("2^63 - 1"));
     // Empty whatever the other sizes are.
-    EXPECT_EQ(
-        io::parse_header("{" + entry("a", "F32", "[0,9223372036854775807,8]", "[0,0]") + "}", 0, "f").size(),
-        1u);
+    EXPECT_EQ(entries_of("{" + entry("a", "F32", "[0,9223372036854775807,8]", "[0,0]") + "}", 0).size(), 1u);
 }
 
 TEST(SafetensorsHeader, RefusesNamesThatComeTwice)
@@ -170,9 +176,9 @@ TEST(SafetensorsHeader, RefusesNamesThatComeTwice)
                 HasSubstr("(dtype) comes twice"));
     EXPECT_THAT(complaint(R"({"__metadata__":{},"__metadata__":{}})", 0), HasSubstr("comes twice"));
     // The same key in two objects is no repetition.
-    EXPECT_EQ(io::parse_header("{" + entry("dtype", "U8", "[1]", "[0,1]") + "," +
-                                   entry("shape", "U8", "[1]", "[1,2]") + "}",
-                               2, "f")
+    EXPECT_EQ(entries_of("{" + entry("dtype", "U8", "[1]", "[0,1]") + "," +
+                             entry("shape", "U8", "[1]", "[1,2]") + "}",
+                         2)
                   .size(),
               2u);
 }
@@ -181,6 +187,85 @@ TEST(SafetensorsHeader, RefusesMetadataThatIsNoText)
 {
     EXPECT_THAT(complaint(R"({"__metadata__":{"steps":3}})", 0), HasSubstr("__metadata__"));
     EXPECT_THAT(complaint(R"({"__metadata__":[]})", 0), HasSubstr("__metadata__"));
+}
+
+TEST(SafetensorsHeader, KeepsMetadata)
+{
+    std::vector<TensorEntry> entries{{"t", DType::u8, {1}, 0, 0}};
+    const std::map<std::string, std::string> metadata{{"format", "pt"}, {"note", "\xc3\xa9"}};
+    EXPECT_EQ(io::parse_header(io::make_header(entries, metadata), 1, "f").metadata, metadata);
+}
+
+// Whatever the bytes are, the result is an error of the file, or tensors that lie in it.
+TEST(SafetensorsHeader, SurvivesWrongBytes)
+{
+    std::vector<TensorEntry> entries{{"w", DType::f32, {2, 1}, 0, 0}, {"b", DType::u8, {3}, 0, 0}};
+    const std::string header = io::make_header(entries, {{"format", "pt"}});
+    const std::string whole =
+        static_cast<char>(header.size()) + std::string(7, '\0') + header + "12345678abc";
+    std::size_t accepted = 0;
+    const auto attempt = [&](const std::string& content) {
+        // The copy ends where its memory ends, so that the address sanitizer finds a read beyond it.
+        const auto memory = std::make_unique<std::byte[]>(content.size());
+        std::memcpy(memory.get(), content.data(), content.size());
+        try {
+            for (const auto& [name, t] : io::read_safetensors({memory.get(), content.size()}, "f").tensors)
+                EXPECT_TRUE(t.bytes.data() >= memory.get() &&
+                            t.bytes.data() + t.bytes.size() <= memory.get() + content.size());
+            ++accepted;
+        } catch (const Error& error) {
+            EXPECT_EQ(error.kind(), ErrorKind::file) << error.what();
+        }
+    };
+    for (std::size_t at = 0; at < whole.size(); ++at)
+        for (int bit = 0; bit < 8; ++bit) {
+            std::string content = whole;
+            content[at] = static_cast<char>(content[at] ^ (1 << bit));
+            attempt(content);
+        }
+    std::mt19937 random(7); // its numbers are the same everywhere
+    for (int i = 0; i < 5000; ++i) {
+        std::string content = whole;
+        for (auto n = random() % 4; n > 0; --n)
+            content[random() % content.size()] = static_cast<char>(random() % 256);
+        if (random() % 2) content.resize(random() % (content.size() + 1));
+        attempt(content);
+    }
+    EXPECT_GT(accepted, 100u);
+}
+
+TEST(SafetensorsIndex, ReadsWhatItWrites)
+{
+    const io::WeightMap files{{"a", "m-00001-of-00002.safetensors"}, {"b", "m-00002-of-00002.safetensors"}};
+    const std::string index = io::make_index(files, 12);
+    EXPECT_EQ(io::parse_index(index, "f"), files);
+    EXPECT_THAT(index, HasSubstr("\"total_size\": 12"));
+}
+
+TEST(SafetensorsIndex, NamesWhatIsWrong)
+{
+    const struct {
+        const char* json;
+        const char* part;
+    } rows[] = {
+        {"", "no JSON"},
+        {"[]", "without a weight_map"},
+        {"{}", "without a weight_map"},
+        {R"({"weight_map":[]})", "weight_map is no object of texts"},
+        {R"({"weight_map":{"a":1}})", "weight_map is no object of texts"},
+        {R"({"weight_map":{"a":"x","a":"y"}})", "(a) comes twice"},
+        {R"({"weight_map":{"a":""}})", "(a) in ()"},
+        {R"({"weight_map":{"a":".."}})", "(a) in (..)"},
+        {R"({"weight_map":{"a":"../x.safetensors"}})", "(a) in (../x.safetensors)"},
+        {R"({"weight_map":{"a":"/etc/x.safetensors"}})", "(a) in (/etc/x.safetensors)"},
+        {R"({"weight_map":{"a":"sub/x.safetensors"}})", "(a) in (sub/x.safetensors)"},
+    };
+    for (const auto& row : rows) {
+        const Caught caught = error_of([&] { return io::parse_index(row.json, "net.index.json"); });
+        EXPECT_EQ(caught.kind, ErrorKind::file) << row.json;
+        EXPECT_THAT(caught.text, HasSubstr("(net.index.json)"));
+        EXPECT_THAT(caught.text, HasSubstr(row.part));
+    }
 }
 
 TEST(SafetensorsHeader, RefusesToWriteANameThatIsNoText)
