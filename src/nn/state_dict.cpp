@@ -4,6 +4,8 @@
 #include <reprise/program.hpp>
 
 #include <algorithm>
+#include <map>
+#include <optional>
 #include <set>
 
 namespace reprise::nn {
@@ -22,20 +24,24 @@ bool same_shape(const Shape& a, const Shape& b)
 class Mismatches {
 public:
     void missing(const std::string& name) { missing_.push_back("(" + name + ")"); }
-    void unexpected(const std::string& name) { unexpected_.push_back("(" + name + ")"); }
+    void unexpected(const std::string& name) { unexpected_.push_back(name); }
     void shape(const std::string& name, const Shape& given, const Shape& own)
     {
         kind_ = ErrorKind::shape;
-        unlike_.push_back("(" + name + ") has the shape " + to_string(given) + " where " + to_string(own) +
+        unlike_.push_back(name + " has the shape " + to_string(given) + " where " + to_string(own) +
                           " is needed");
     }
-    void dtype(const std::string& name, DType given, DType own)
+    void dtype(const std::string& name, const StoredType& given, DType own)
     {
         if (unlike_.empty()) kind_ = ErrorKind::dtype;
-        unlike_.push_back("(" + name + ") has the dtype " + name_of(given) + " where " + name_of(own) +
+        unlike_.push_back(name + " has the dtype " + to_string(given) + " where " + name_of(own) +
                           " is needed");
     }
-    void undefined(const std::string& name) { unlike_.push_back("(" + name + ") is undefined"); }
+    void undefined(const std::string& name) { unlike_.push_back(name + " is undefined"); }
+    void twice(const std::string& name, const std::string& first)
+    {
+        unlike_.push_back(name + " has the name of " + first);
+    }
     void throw_if_any() const
     {
         std::string text;
@@ -60,6 +66,80 @@ private:
     std::vector<std::string> missing_, unexpected_, unlike_;
 };
 
+// A value before it is read.
+struct Given {
+    std::string name; // in the file or the map
+    Shape shape{};
+    StoredType type = f32;
+    bool defined = true;
+    std::string label{}; // the name for errors
+};
+using Matched = std::vector<std::pair<Variable, std::string>>; // of the module, and the name of its value
+
+void check_not_recording()
+{
+    if (is_recording())
+        detail::fail(ErrorKind::state, "load_state_dict",
+                     "Values can't be loaded while a program is recorded: load them before.");
+}
+
+// Returns the values by the names that the module should have for them.
+std::map<std::string, Given> by_own_name(std::vector<Given> values, const LoadOptions& options,
+                                         LoadResult& left, Mismatches& mismatches)
+{
+    std::map<std::string, Given> out;
+    for (Given& value : values) {
+        if (!value.name.starts_with(options.prefix)) continue;
+        const std::string name = value.name.substr(options.prefix.size());
+        const std::optional<std::string> own = options.rename ? options.rename(name) : name;
+        if (!own) {
+            left.dropped_keys.push_back(name);
+            continue;
+        }
+        value.label = "(" + value.name + (*own == name ? ")" : ", renamed to " + *own + ")");
+        const auto [at, added] = out.emplace(*own, value);
+        if (!added) mismatches.twice(value.label, at->second.label);
+    }
+    return out;
+}
+
+// Throws one Error for all values that do not fit the module's `state`.
+Matched match(const std::vector<std::pair<std::string, Variable>>& state, std::vector<Given> values,
+              const LoadOptions& options, LoadResult& left)
+{
+    Mismatches mismatches;
+    const std::map<std::string, Given> given = by_own_name(std::move(values), options, left, mismatches);
+    const auto castable = [&](const StoredType& from, DType to) {
+        const DType* dtype = std::get_if<DType>(&from);
+        return dtype && (*dtype == to || (options.cast && is_floating(*dtype) == is_floating(to)));
+    };
+    Matched matched;
+    std::set<std::string> names;
+    for (const auto& [name, own] : state) {
+        names.insert(name);
+        const auto found = given.find(name);
+        if (found == given.end()) {
+            left.missing_keys.push_back(name);
+            if (options.strict) mismatches.missing(name);
+            continue;
+        }
+        const Given& value = found->second;
+        if (!value.defined) mismatches.undefined(value.label);
+        else if (!same_shape(value.shape, own.shape()))
+            mismatches.shape(value.label, value.shape, own.shape());
+        else if (!castable(value.type, own.dtype())) mismatches.dtype(value.label, value.type, own.dtype());
+        else matched.emplace_back(own, value.name);
+    }
+    for (const auto& [name, value] : given)
+        if (!names.contains(name)) {
+            left.unexpected_keys.push_back(name);
+            if (options.strict) mismatches.unexpected(value.label);
+        }
+    mismatches.throw_if_any();
+    std::sort(left.missing_keys.begin(), left.missing_keys.end());
+    return matched;
+}
+
 } // namespace
 
 StateDict Module::state_dict(const std::string& prefix) const
@@ -76,45 +156,31 @@ LoadResult Module::load_state_dict(const StateDict& values, bool strict)
 
 LoadResult Module::load_state_dict(const StateDict& values, const LoadOptions& options)
 {
-    if (is_recording())
-        detail::fail(ErrorKind::state, "load_state_dict",
-                     "Values can't be loaded while a program is recorded: load them before.");
-    const auto castable = [&](DType from, DType to) {
-        return from == to || (options.cast && is_floating(from) == is_floating(to));
-    };
-    std::vector<std::pair<Variable, const Tensor*>> matched;
-    std::set<std::string> names;
-    LoadResult left;
-    Mismatches mismatches;
-    for (const auto& [own_name, own] : state()) {
-        const std::string name = options.prefix + own_name;
-        names.insert(name);
-        const auto found = values.find(name);
-        if (found == values.end()) {
-            left.missing_keys.push_back(own_name);
-            if (options.strict) mismatches.missing(own_name);
-        } else if (!found->second.defined()) {
-            mismatches.undefined(name);
-        } else if (!same_shape(found->second.shape(), own.shape())) {
-            mismatches.shape(name, found->second.shape(), own.shape());
-        } else if (!castable(found->second.dtype(), own.dtype())) {
-            mismatches.dtype(name, found->second.dtype(), own.dtype());
-        } else {
-            matched.emplace_back(own, &found->second);
-        }
-    }
+    check_not_recording();
+    std::vector<Given> given;
     for (const auto& [name, value] : values)
-        if (name.starts_with(options.prefix) && !names.contains(name)) {
-            left.unexpected_keys.push_back(name.substr(options.prefix.size()));
-            if (options.strict) mismatches.unexpected(name);
-        }
-    mismatches.throw_if_any();
-
+        given.push_back(value.defined() ? Given{name, value.shape(), value.dtype()}
+                                        : Given{.name = name, .defined = false});
+    LoadResult left;
+    Matched matched = match(state(), std::move(given), options, left);
     const no_grad guard;
     std::vector<Tensor> ready; // all copies are made before the first change, as they may fail
-    for (const auto& [own, value] : matched) ready.push_back(value->detach().to(own.device(), own.dtype()));
+    for (const auto& [own, name] : matched)
+        ready.push_back(values.at(name).detach().to(own.device(), own.dtype()));
     for (std::size_t i = 0; i < matched.size(); ++i) matched[i].first.assign(ready[i]);
-    std::sort(left.missing_keys.begin(), left.missing_keys.end());
+    return left;
+}
+
+LoadResult Module::load_state_dict(const ModelFile& file, const LoadOptions& options)
+{
+    check_not_recording();
+    std::vector<Given> given;
+    for (const auto& [name, tensor] : file.tensors()) given.push_back({name, tensor.shape, tensor.type});
+    LoadResult left;
+    Matched matched = match(state(), std::move(given), options, left);
+    const no_grad guard;
+    for (auto& [own, name] : matched)
+        own.assign(file.load(name, {.dtype = own.dtype(), .device = own.device()}));
     return left;
 }
 

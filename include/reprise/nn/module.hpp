@@ -17,6 +17,7 @@
 #include <reprise/autograd/checkpoint.hpp>
 #include <reprise/hooks.hpp>
 #include <reprise/mode.hpp>
+#include <reprise/model_file.hpp>
 #include <reprise/nn/call.hpp>
 #include <reprise/optim/parameters.hpp>
 #include <reprise/ordered_dict.hpp>
@@ -41,13 +42,17 @@ struct LoadOptions {
     bool strict = true; // missing and unexpected names are an Error(argument)
     // Uses only values with names that begin with this, such as "encoder.", and removes it from their names.
     std::string prefix{};
+    // Returns the module's name for a value of this name, which is without the prefix; nullopt leaves the value
+    // out.  Without a function the names are the same.
+    std::function<std::optional<std::string>(const std::string&)> rename{};
     // Casts values of another dtype, floating to floating, and integer or bool to integer or bool.
     bool cast = false;
 };
 // Names that did not match in load_state_dict(), sorted.
 struct LoadResult {
     std::vector<std::string> missing_keys{}, // names of the module that have no value
-        unexpected_keys{};                   // names of values that the module does not have
+        unexpected_keys{},                   // names of values, as renamed, that the module does not have
+        dropped_keys{};                      // names of values that LoadOptions::rename left out
 };
 
 } // namespace reprise::nn
@@ -206,6 +211,10 @@ public:
     // unexpected are no error but returned.
     LoadResult load_state_dict(const StateDict&, bool strict = true);
     LoadResult load_state_dict(const StateDict&, const LoadOptions&); // the same with more options
+    // The same from a file, tensor by tensor to the devices of the parameters, so that neither the host nor the
+    // device holds a second copy of the model.  Tensors that are quantised in blocks do not fit (dtype).  Where
+    // the device fails on the way, as for lack of memory, parameters before that one have their new values.
+    LoadResult load_state_dict(const ModelFile&, const LoadOptions& = {});
 
     // Casts floating parameters and buffers to a floating dtype, in place: their handles stay valid.
     // Gradients of those that change are discarded.  Call it before optimizers and programs are created; a

@@ -1,0 +1,164 @@
+// Loading modules from files, with other names.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <regex>
+
+#include <reprise/reprise.hpp>
+
+#include "io/gguf_text.hpp"
+#include "io/scratch.hpp"
+#include "shape/error_of.hpp"
+
+namespace {
+
+using namespace reprise;
+using testing::Each;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+using OptionalName = std::optional<std::string>;
+
+struct TwoLayers : nn::Module {
+    nn::Linear first = register_module("first", nn::Linear(3, 2)),
+               second = register_module("second", nn::Linear(2, 1));
+    Tensor forward(Tensor x) override { return second(first(x)); }
+};
+
+nn::StateDict layers_of(double value)
+{
+    return {{"first.weight", full({2, 3}, value)},
+            {"first.bias", full({2}, value)},
+            {"second.weight", full({1, 2}, value)},
+            {"second.bias", full({1}, value)}};
+}
+
+std::vector<float> elements_of(const Tensor& t) { return t.to_vector<float>(); }
+
+// Calls f with a function that loads the values into a module: from the map, and from a file.
+template <class F> void with_both_ways(const nn::StateDict& values, const F& f)
+{
+    const Scratch scratch;
+    save_safetensors(scratch / "net.safetensors", values);
+    const ModelFile file(scratch / "net.safetensors");
+    f([&](nn::Module& net, const nn::LoadOptions& options) { return net.load_state_dict(values, options); });
+    f([&](nn::Module& net, const nn::LoadOptions& options) { return net.load_state_dict(file, options); });
+}
+
+TEST(Loading, TakesTheSameValuesFromAMapAndAFile)
+{
+    with_both_ways(layers_of(3), [](const auto& load) {
+        TwoLayers net;
+        const nn::LoadResult left = load(net, {});
+        EXPECT_TRUE(left.missing_keys.empty() && left.unexpected_keys.empty() && left.dropped_keys.empty());
+        for (const Tensor& p : net.parameters()) {
+            EXPECT_THAT(elements_of(p), Each(3.0f));
+            EXPECT_TRUE(p.requires_grad() && p.is_leaf());
+        }
+    });
+}
+
+TEST(Loading, Renames)
+{
+    nn::StateDict values;
+    for (const auto& [name, value] : layers_of(2))
+        values.emplace("model.layers." + std::regex_replace(name, std::regex("weight"), "gamma"), value);
+    values.emplace("model.rotary.inv_freq", ones({7}));
+    values.emplace("other", ones({1}));
+    with_both_ways(values, [](const auto& load) {
+        TwoLayers net;
+        const auto rename = [](const std::string& name) -> OptionalName {
+            if (name.ends_with("inv_freq")) return std::nullopt;
+            return std::regex_replace(std::regex_replace(name, std::regex("^layers\\."), ""),
+                                      std::regex("gamma$"), "weight");
+        };
+        const nn::LoadResult left = load(net, {.prefix = "model.", .rename = rename});
+        EXPECT_THAT(left.dropped_keys, ElementsAre("rotary.inv_freq"));
+        EXPECT_TRUE(left.missing_keys.empty() && left.unexpected_keys.empty());
+        EXPECT_THAT(elements_of(net.first.weight), Each(2.0f));
+    });
+}
+
+TEST(Loading, OneErrorTellsAllThatDoesNotFitAndNothingChanges)
+{
+    nn::StateDict values = layers_of(2);
+    values.at("first.weight") = ones({2, 4});
+    values.at("first.bias") = ones({2}, {.dtype = i32});
+    values.emplace("third.weight", ones({1}));
+    values.erase("second.bias");
+    values.emplace("second.offset", ones({1}));
+    values.emplace("first.gain", ones({1}));
+    with_both_ways(values, [](const auto& load) {
+        TwoLayers net;
+        const auto before = elements_of(net.second.weight);
+        const auto rename = [](const std::string& name) -> OptionalName {
+            return name == "third.weight" ? "first.scale" : name == "first.gain" ? "first.bias" : name;
+        };
+        const Caught caught = error_of([&] { return load(net, {.rename = rename}); });
+        EXPECT_EQ(caught.kind, ErrorKind::shape);
+        for (const char* part :
+             {"missing: (second.bias)", "unexpected: (third.weight, renamed to first.scale), (second.offset)",
+              "(first.weight) has the shape [2, 4] where [2, 3]", "(first.bias) has the dtype i32 where f32",
+              "(first.gain, renamed to first.bias) has the name of (first.bias)"})
+            EXPECT_THAT(caught.text, HasSubstr(part));
+        EXPECT_EQ(elements_of(net.second.weight), before);
+    });
+}
+
+TEST(Loading, NotStrictReturnsWhatIsLeftOut)
+{
+    nn::StateDict values = layers_of(2);
+    values.erase("second.bias");
+    values.emplace("third", ones({1}));
+    with_both_ways(values, [](const auto& load) {
+        TwoLayers net;
+        const nn::LoadResult left = load(net, {.strict = false});
+        EXPECT_THAT(left.missing_keys, ElementsAre("second.bias"));
+        EXPECT_THAT(left.unexpected_keys, ElementsAre("third"));
+        EXPECT_THAT(elements_of(net.second.weight), Each(2.0f));
+    });
+}
+
+TEST(Loading, CastsWhereAsked)
+{
+    nn::StateDict values;
+    for (const auto& [name, value] : layers_of(0.5)) values.emplace(name, value.to(f16));
+    with_both_ways(values, [](const auto& load) {
+        TwoLayers net;
+        EXPECT_EQ(error_of([&] { return load(net, {}); }).kind, ErrorKind::dtype);
+        load(net, {.cast = true});
+        EXPECT_EQ(net.first.weight.dtype(), f32);
+        EXPECT_THAT(elements_of(net.first.weight), Each(0.5f));
+    });
+}
+
+TEST(Loading, QuantisedTensorsOfAFileDoNotFit)
+{
+    const Scratch scratch;
+    write_text(scratch / "net.gguf",
+               gguf_text::file({}, {gguf_text::entry("weight", {32, 2}, 8, 0)}, std::string(2 * 34, 'x')));
+    nn::Linear net(32, 2, {.bias = false});
+    const Caught caught =
+        error_of([&] { return net.load_state_dict(ModelFile(scratch / "net.gguf"), {.cast = true}); });
+    EXPECT_EQ(caught.kind, ErrorKind::dtype);
+    EXPECT_THAT(caught.text, HasSubstr("(weight) has the dtype q8_0 where f32 is needed"));
+}
+
+TEST(Loading, FromAFileWhileRecordingIsRefused)
+{
+    const Scratch scratch;
+    nn::Linear net(2, 1);
+    save(net, scratch / "net.safetensors");
+    const ModelFile file(scratch / "net.safetensors");
+    const Caught caught = error_of([&] {
+        return record(
+            [&](Tensor x) {
+                net.load_state_dict(file);
+                return net(x);
+            },
+            {spec({1, 2})});
+    });
+    EXPECT_EQ(caught.kind, ErrorKind::state);
+}
+
+} // namespace
