@@ -43,6 +43,7 @@
 #include "common/windows.glsl"
 #ifdef HALF
 #define WIDENING_CONSTANT 3
+#include "common/halves.glsl"
 #include "common/widening.glsl"
 #endif
 

@@ -1,4 +1,6 @@
 // variants: gemm_address: ; gemm_address_shuffle: -DSHUFFLE ; gemm_address_f64: -DDOUBLE
+// variants: gemm_address_half: -DHALVES ; gemm_address_shuffle_half: -DSHUFFLE -DHALVES
+// not on CUDA: gemm_address_half
 #version 460
 // C[b] = A[b] * B[b] with loads by address and any strides: transposes and views need no packing.
 // Numeric class: common/gemm.glsl.
@@ -9,6 +11,8 @@
 //   DOUBLE      8 rows x 4 columns, 8 lanes: the same number of registers
 //   SHUFFLE     16 rows x 4 columns, 8 lanes that share their loads of A: needs subgroups of 8 lanes,
 //               tuned for lavapipe if an operand is not in the slab or not worth packing
+//
+//   HALVES      with one of the f32 forms: A and B are f16 or bf16, of which words are loaded
 //
 //   groups     batches * ceil(M / 8) * ceil(N / 32);  SHUFFLE: batches * ceil(M / 16) * ceil(N / 32)
 //   requires   offsets below 2^31 elements
@@ -54,6 +58,15 @@ const uint A_LOADS = 8u;
 #define MULTIPLY_ROW(row, x, b) sum[row][0] += (x) * b[0]; sum[row][1] += (x) * b[1];
 #endif
 layout(local_size_x = LANES) in;
+#ifdef HALVES
+#define WIDENING_CONSTANT 0
+#include "common/widening.glsl"
+#define FIRST_OF(operand) int(operand.address.x / 2u % 2u) // an operand may start in the middle of a word
+#define ELEMENT(x, i) widened(x.v[(i) / 2] >> ((i) % 2 * 16) & 0xFFFFu)
+#else
+#define FIRST_OF(operand) 0
+#define ELEMENT(x, i) x.v[i]
+#endif
 
 RECORD(gemm_address)
 INPUT(a) INPUT(b) OUTPUT(c)
@@ -86,7 +99,12 @@ void main()
     const int batches = record.sizes.batches;
     const int strideA = record.sizes.a_outer_stride, strideB = record.sizes.b_outer_stride, strideC = record.sizes.c_outer_stride;
     const int csA = record.sizes.a_column_stride, csB = record.sizes.b_column_stride;
+#ifdef HALVES
+    Words A = Words(uvec2(record.a.address.x & ~3u, record.a.address.y));
+    Words B = Words(uvec2(record.b.address.x & ~3u, record.b.address.y));
+#else
     Reals A = Reals(record.a.address), B = Reals(record.b.address);
+#endif
     Reals C = Reals(record.c.address);
 
     const Tile tile = tile_of(flat_group(), M, N, ROWS, COLUMNS * LANES);
@@ -94,8 +112,8 @@ void main()
         return;
     const Batch batch = batch_of(tile.batch, record.sizes.inners);
     const int outer = int(batch.outer), inner = int(batch.inner);
-    const int first_a = outer * strideA + inner * record.sizes.a_inner_stride;
-    const int first_b = outer * strideB + inner * record.sizes.b_inner_stride;
+    const int first_a = FIRST_OF(record.a) + outer * strideA + inner * record.sizes.a_inner_stride;
+    const int first_b = FIRST_OF(record.b) + outer * strideB + inner * record.sizes.b_inner_stride;
     const int first_c = outer * strideC + inner * record.sizes.c_inner_stride;
     const uint lane = gl_LocalInvocationID.x;
     const uint column = tile.column + lane;
@@ -120,9 +138,9 @@ void main()
                 REAL4 b[STEPS][COLUMNS / 4u];
                 [[unroll]] for (uint s = 0u; s < STEPS; ++s) {
                     [[unroll]] for (uint i = 0u; i < A_LOADS; ++i)
-                        a[s][i] = A.v[a_at[i] + a_k];
+                        a[s][i] = ELEMENT(A, a_at[i] + a_k);
                     [[unroll]] for (uint i = 0u; i < COLUMNS; ++i)
-                        b[s][i / 4u][i % 4u] = B.v[b_at[i] + b_k];
+                        b[s][i / 4u][i % 4u] = ELEMENT(B, b_at[i] + b_k);
                     a_k += csA;
                     b_k += rsB;
                 }
@@ -137,9 +155,9 @@ void main()
         REAL a[1][A_LOADS];
         REAL4 b[1][COLUMNS / 4u];
         [[unroll]] for (uint i = 0u; i < A_LOADS; ++i)
-            a[0][i] = A.v[a_at[i] + a_k];
+            a[0][i] = ELEMENT(A, a_at[i] + a_k);
         [[unroll]] for (uint i = 0u; i < COLUMNS; ++i)
-            b[0][i / 4u][i % 4u] = B.v[b_at[i] + b_k];
+            b[0][i / 4u][i % 4u] = ELEMENT(B, b_at[i] + b_k);
         a_k += csA;
         b_k += rsB;
         EACH_ROW(MULTIPLY_LAST)

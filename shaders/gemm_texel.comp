@@ -1,5 +1,7 @@
 // devices: Vulkan
 // variants: gemm_texel_nn: ; gemm_texel_tn: -DA_TRANSPOSED ; gemm_texel_nn_turned: -DC_TRANSPOSED
+// variants: gemm_texel_nn_half: -DHALVES ; gemm_texel_tn_half: -DA_TRANSPOSED -DHALVES
+// variants: gemm_texel_nn_turned_half: -DC_TRANSPOSED -DHALVES
 #version 460
 // C[b] = A[b] * B[b] for lavapipe: texel loads, subgroups of 8 lanes, no barriers. Numeric class: common/gemm.glsl.
 //
@@ -16,6 +18,7 @@
 //              next multiple of 4 (the contents are ignored);  C in the slab and in one window, unless N, one
 //              of its strides or its start is no multiple of 4 floats: then C may be anywhere
 //              C_TRANSPOSED: C is stored as [N][M], and M, its strides and its start are multiples of 4 floats
+//   HALVES     A and B are f16 or bf16, 8-byte aligned: a half of a texel has four elements
 //
 // lavapipe never jumps over code: an untaken branch, and the iteration that fails the test at the top of a loop, run
 // with all lanes off. So the big loop is a do-while loop, and rarely needed code is small and omitted with EVEN.
@@ -29,6 +32,20 @@
 layout(local_size_x = 8) in;
 layout(constant_id = 0) const bool EVEN = false;
 layout(constant_id = 1) const bool ONE_CHUNK = false;
+#ifdef HALVES
+#define WIDENING_CONSTANT 2
+#include "common/widening.glsl"
+// Operands are addressed in halves of texels.
+#define FIRST_OF(operand) (operand.texel * 2u + operand.address.x / 8u % 2u)
+vec4 four(uint at)
+{
+    const uvec4 eight = floatBitsToUint(texelFetch(slab, int(at / 2u)));
+    return widened(at % 2u == 0u ? eight.xy : eight.zw);
+}
+#else
+#define FIRST_OF(operand) operand.texel
+#define four(at) texelFetch(slab, int(at))
+#endif
 
 RECORD(gemm_texel_nn)
 INPUT(a) INPUT(b) OUTPUT(c)
@@ -41,21 +58,21 @@ const uint STEPS = 16u;               // k per block of loads: a fetch is a call
 #ifdef A_TRANSPOSED
 // Lanes 0 to 3 load the rows of one k, and lanes 4 to 7 those of the next.
 #define A_OF(row, step) subgroupShuffle(a[(step) / 2][(row) % 4], (row) / 4 + (step) % 2 * 4)
-#define LOAD_A(i) a[i] = texelFetch(slab, int(a_at + i * 2u * lda4));
+#define LOAD_A(i) a[i] = four(a_at + i * 2u * lda4);
 #define NEXT_A a_at += STEPS * lda4;
-#define LOAD_LAST_A const vec4 a = texelFetch(slab, int(a_column + k * lda4));
+#define LOAD_LAST_A const vec4 a = four(a_column + k * lda4);
 #define LAST_A_OF(row) subgroupShuffle(a[(row) % 4], (row) / 4)
 #else
 // Lane i loads rows i and 8 + i, four k at a time.
 #define A_OF(row, step) subgroupShuffle(a[(row) / 8 * 4 + (step) / 4][(step) % 4], (row) % 8)
-#define LOAD_A(i) a[i] = texelFetch(slab, int(a_at[i / 4] + i % 4));
+#define LOAD_A(i) a[i] = four(a_at[i / 4] + i % 4);
 #define NEXT_A a_at += STEPS / 4u;
 #define LOAD_LAST_A                                                                                \
     const uvec2 a_last = a_at + (k - whole) / 4u;                                                  \
-    const vec2 a = vec2(texelFetch(slab, int(a_last[0]))[k % 4u], texelFetch(slab, int(a_last[1]))[k % 4u]);
+    const vec2 a = vec2(four(a_last[0])[k % 4u], four(a_last[1])[k % 4u]);
 #define LAST_A_OF(row) subgroupShuffle(a[(row) / 8], (row) % 8)
 #endif
-#define LOAD_B(step) b[step] = texelFetch(slab, int(b_at + step * ldb4));
+#define LOAD_B(step) b[step] = four(b_at + step * ldb4);
 
 #define CLEAR(row) sum[row] = total[row] = vec4(0.0);
 #define MULTIPLY(row, step) sum[row] += A_OF(row, step) * b[step];
@@ -99,7 +116,7 @@ void main()
     const uint inners = record.sizes.inners, innerC = record.sizes.c_inner_stride;
     const uint strideA4 = uint(record.sizes.a_outer_stride) / 4u, strideB4 = uint(record.sizes.b_outer_stride) / 4u;
     const uint innerA4 = uint(record.sizes.a_inner_stride) / 4u, innerB4 = uint(record.sizes.b_inner_stride) / 4u;
-    const uint A = record.a.texel, B = record.b.texel, C = record.c.texel;
+    const uint A = FIRST_OF(record.a), B = FIRST_OF(record.b), C = record.c.texel;
 
     const Tile tile = tile_of(flat_group(), M, N, ROWS, COLUMNS);
     if (tile.batch >= batches)
@@ -141,7 +158,7 @@ void main()
     if (!EVEN) {
         for (; k < K; ++k) { // at most 15, all in one chunk since CHUNK % STEPS is 0
             LOAD_LAST_A
-            const vec4 b = texelFetch(slab, int(b_at));
+            const vec4 b = four(b_at);
             b_at += ldb4;
             EACH_16(MULTIPLY_LAST)
         }

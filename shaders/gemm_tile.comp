@@ -21,6 +21,7 @@
 #include "common/gemm.glsl"
 #ifdef HALF
 #define WIDENING_CONSTANT 3
+#include "common/halves.glsl"
 #include "common/widening.glsl"
 #endif
 layout(local_size_x = 256) in;

@@ -21,6 +21,7 @@ layout(local_size_x = 256) in;
 #include "common/product_tile.glsl"
 #ifdef HALF
 #define WIDENING_CONSTANT 4
+#include "common/halves.glsl"
 #include "common/widening.glsl"
 #define LOADED4 uvec2
 LOADED4 load_texel(uvec2 address, uint at) { return ReadHalves4(address).v[at]; }

@@ -2,7 +2,6 @@
 // constant that tells how it is found.
 #ifndef COMMON_WIDENING
 #define COMMON_WIDENING
-#include "common/halves.glsl"
 
 // Lowering::widening() chooses.  F16_BY_UNPACK takes one instruction instead of 14, on devices where it keeps subnormal
 // numbers.

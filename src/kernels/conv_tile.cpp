@@ -171,7 +171,7 @@ Dim conv_tile_serves(const ConvProblem& p)
 std::string refuse_conv_tile(const device::Capabilities& c, const ConvProblem& p)
 {
     if (!c.gpu_kernels()) return "barriers and shared memory are slow on CPUs";
-    if (const DType t = operand_dtype(p); t == f64 || (t != f32 && !reads_halves(c)))
+    if (const DType t = operand_dtype(p); t == f64 || (t != f32 && !tiles_read_halves(c)))
         return "it computes in f32";
     return c.shared_bytes < shared_bytes ? "it needs 28.5 KiB of shared memory" : "";
 }

@@ -47,19 +47,31 @@ ops::LaunchSpec by_tiles(const char* kernel, const GemmProblem& p, Tile tile)
             .flops = 2 * batches * m * n * p.a.sizes()[3]};
 }
 
-ops::LaunchSpec by_address(const char* kernel, const GemmProblem& p, Tile tile)
+bool is_half(const View& v) { return v.dtype == f16 || v.dtype == bf16; }
+
+// Makes the launch one of the kernel's variant for operands of f16 and bf16, if they are.  The variant's last constant tells
+// how they are widened.
+ops::LaunchSpec of_halves(const Lowering& l, const GemmProblem& p, ops::LaunchSpec spec)
+{
+    if (!is_half(p.a) || p.c.dtype != f32) return spec;
+    spec.kernel += "_half";
+    spec.constants.push_back(l.widening(p.a.dtype));
+    return spec;
+}
+
+ops::LaunchSpec by_address(const Lowering& l, const char* kernel, const GemmProblem& p, Tile tile)
 {
     const Matrix a(p.a), b(p.b);
     return ops::records::gemm_address{.a = a.view, .b = b.view, .c = p.c, .sizes = gemm_sizes(p, a, b)}
-        .launch(by_tiles(kernel, p, tile));
+        .launch(of_halves(l, p, by_tiles(kernel, p, tile)));
 }
 
 // Handles any dtype and strides.  A library for products runs instead of this launch.
-ops::LaunchSpec general(const GemmProblem& p)
+ops::LaunchSpec general(const Lowering& l, const GemmProblem& p)
 {
-    if (p.c.dtype == f16) return by_address("gemm_half_f16", p, {64, 64});
-    if (p.c.dtype == bf16) return by_address("gemm_half_bf16", p, {64, 64});
-    return by_address("gemm_address", p, {8, 32});
+    if (p.c.dtype == f16) return by_address(l, "gemm_half_f16", p, {64, 64});
+    if (p.c.dtype == bf16) return by_address(l, "gemm_half_bf16", p, {64, 64});
+    return by_address(l, "gemm_address", p, {8, 32});
 }
 
 constexpr std::int64_t chunk = 512; // of K, as in common/gemm.glsl
@@ -89,7 +101,8 @@ void emit_texel(Lowering& l, const Capabilities&, const GemmProblem& p)
     spec.constants = {is_even(p) ? 1u : 0u, has_one_chunk(p)};
     spec.texels = true;
     const ops::records::gemm_texel_nn record{.a = a.view, .b = b.view, .c = p.c, .sizes = sizes};
-    l.launch(record.launch(std::move(spec)), by_address("gemm_address_shuffle", p, {16, 32}));
+    l.launch(record.launch(of_halves(l, p, std::move(spec))),
+             by_address(l, "gemm_address_shuffle", p, {16, 32}));
 }
 
 Dim is_one(const Dim& d) // 1 where d is 1, else 0; d must not be negative
@@ -123,8 +136,8 @@ void emit_library(Lowering& l, const Capabilities&, const GemmProblem& p)
             const Dim here = (copy_a ? 1 - a_accepted : a_accepted) * (copy_b ? 1 - b_accepted : b_accepted);
             if (same(here, 0)) continue;
             l.when(here, [&] {
-                l.launch(general(
-                    {copy_a ? contiguous_batch(l, p.a) : p.a, copy_b ? contiguous_batch(l, p.b) : p.b, p.c}));
+                l.launch(general(l, {copy_a ? contiguous_batch(l, p.a) : p.a,
+                                     copy_b ? contiguous_batch(l, p.b) : p.b, p.c}));
             });
         }
 }
@@ -150,14 +163,15 @@ void emit_turned(Lowering& l, const Capabilities&, const GemmProblem& p)
     ops::LaunchSpec spec = by_tiles("gemm_texel_nn_turned", turned, {16, 32});
     spec.constants = {p.a.sizes()[3].divisible_by(16) ? 1u : 0u, has_one_chunk(p)};
     spec.texels = true;
-    l.launch(record.launch(std::move(spec)), by_address("gemm_address_shuffle", p, {16, 32}));
+    l.launch(record.launch(of_halves(l, p, std::move(spec))),
+             by_address(l, "gemm_address_shuffle", p, {16, 32}));
 }
 
 void emit_shuffle(Lowering& l, const Capabilities&, const GemmProblem& p)
 {
-    l.launch(by_address("gemm_address_shuffle", p, {16, 32}));
+    l.launch(by_address(l, "gemm_address_shuffle", p, {16, 32}));
 }
-void emit_address(Lowering& l, const Capabilities&, const GemmProblem& p) { l.launch(general(p)); }
+void emit_address(Lowering& l, const Capabilities&, const GemmProblem& p) { l.launch(general(l, p)); }
 
 constexpr const char* f32_only = "it computes in f32";
 
@@ -243,6 +257,7 @@ ops::LaunchSpec pack_spec(const char* kernel, const Matrix& from, const View& to
     ops::LaunchSpec spec{
         .kernel = kernel, .groups = batches * ceil_div(rows, 16) * ceil_div(pitch, 64), .texels = texels};
     if (texels) spec.constants = {aligned ? 1u : 0u};
+    if (is_half(from.view)) spec.kernel += "_half";
     return record.launch(std::move(spec));
 }
 
@@ -332,6 +347,10 @@ View packed(Lowering& l, const Capabilities& caps, const View& v, const Dim& row
     const Dim& pitch = across ? from.row : from.column;
     const bool aligned = pitch.divisible_by(4) && from.outer.divisible_by(4) && from.inner.divisible_by(4) &&
                          v.layout.offset.divisible_by(4);
+    if (is_half(v) && !aligned) {
+        l.launch(plain);
+        return to;
+    }
     l.launch(pack_spec(across ? "pack_texel" : "pack_texel_transposed", from, all, true, aligned), plain);
     return to;
 }

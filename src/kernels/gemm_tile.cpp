@@ -147,9 +147,15 @@ std::string refuse_tiles(const device::Capabilities& c)
 
 } // namespace
 
-bool reads_halves(const device::Capabilities& c)
+bool tiles_read_halves(const device::Capabilities& c)
 {
     return refuse_tiles(c).empty() && c.half_access && c.shared_bytes >= shared_bytes;
+}
+
+// The kernels of CPUs load words.
+bool products_read_halves(const device::Capabilities& c)
+{
+    return tiles_read_halves(c) || (!c.gpu_kernels() && !c.is_cuda() && !c.host_kernels);
 }
 
 std::string refuse_gemm_tile(const device::Capabilities& c, const GemmProblem& p)
@@ -193,7 +199,7 @@ void gemm_matrix(ops::Lowering& l, const device::Capabilities& c, const GemmProb
 bool has_large_tiles(const device::Capabilities& c, const GemmProblem& p)
 {
     if (refuse_gemm_matrix(c, p).empty()) return has_large_matrices(c, p);
-    return refuse_gemm_tile(c, p).empty() && (p.a.dtype == f32 || reads_halves(c));
+    return refuse_gemm_tile(c, p).empty() && (p.a.dtype == f32 || tiles_read_halves(c));
 }
 
 } // namespace reprise::kernels

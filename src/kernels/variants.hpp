@@ -22,7 +22,9 @@ ops::View packed(ops::Lowering&, const device::Capabilities&, const ops::View&, 
                  const Dim& columns);
 
 // Whether products on the device read operands of f16 and bf16 as they are, where the result is f32.
-bool reads_halves(const device::Capabilities&);
+bool products_read_halves(const device::Capabilities&);
+// The same of convolutions, and of the products by tiles.
+bool tiles_read_halves(const device::Capabilities&);
 std::string refuse_gemm_tile(const device::Capabilities&, const ops::GemmProblem&);
 void gemm_tile(ops::Lowering&, const device::Capabilities&, const ops::GemmProblem&); // all views have rank 4
 std::string refuse_gemm_matrix(const device::Capabilities&, const ops::GemmProblem&);

@@ -119,7 +119,7 @@ struct LaunchSpec {
 // matrix.
 struct GemmProblem {
     // All of rank 3 or 4: [batch, (batch,) rows, columns].  c is contiguous in its columns; it has the dtype of a and
-    // b, or is f32 where they are f16 or bf16 (kernels::reads_halves).
+    // b, or is f32 where they are f16 or bf16 (kernels::products_read_halves).
     View a, b, c;
 };
 

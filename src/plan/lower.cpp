@@ -300,8 +300,10 @@ private:
         // The previous state is saved, as a number may need memory while another node is lowered.
         const bool multiplied =
             n.outputs[0].dtype == bf16 ? caps_.bf16_products : caps_.half_products; // without widening
-        const bool narrow = n.op->row || n.op->narrow || (n.op->half_products && multiplied);
-        const bool reads_narrow = narrow || (n.op->half_products && kernels::reads_halves(caps_));
+        const bool narrow =
+            n.op->row || n.op->narrow || ((n.op->half_products || n.op->half_convolutions) && multiplied);
+        const bool reads_narrow = narrow || (n.op->half_products && kernels::products_read_halves(caps_)) ||
+                                  (n.op->half_convolutions && kernels::tiles_read_halves(caps_));
         Widening outer = std::exchange(wide_, {.of_inputs = !reads_narrow, .of_outputs = !narrow});
         widen_outputs();
         n.op->lower(*this, n);

@@ -140,7 +140,7 @@ std::vector<std::string> rows_of_products()
     std::vector<std::string> names;
     const auto is_product = [](const Tensor& t) {
         const graph::Op* const op = graph::read(t).node->op;
-        return op && op->half_products;
+        return op && (op->half_products || op->half_convolutions);
     };
     for (const test::OpInfo& row : test::op_infos()) {
         const test::Sample& sample = row.samples.front();

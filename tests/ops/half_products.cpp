@@ -27,7 +27,7 @@ bool has_matrices(DType t)
 {
     const device::Capabilities& c = capabilities();
     const std::uint32_t side = t == f16 ? c.f16_matrix_side : c.bf16_matrix_side;
-    return side != 0 && kernels::reads_halves(c) &&
+    return side != 0 && kernels::tiles_read_halves(c) &&
            kernels::has_kernel(std::string("gemm_matrix_") + name_of(t) + (side == 8 ? "_8" : ""));
 }
 
@@ -284,9 +284,12 @@ TEST(HalfProducts, ReadHalvesAsTheyAre)
         const std::string convolution = record([](Tensor x, Tensor y) { return conv2d(x, y); },
                                                {spec({2, 4, 8, 8}, t), spec({4, 4, 3, 3}, t)})
                                             .text();
-        if (!kernels::reads_halves(capabilities())) continue;
-        EXPECT_THAT(product, testing::HasSubstr(has_matrices(t) ? "gemm_matrix_" : "gemm_tile_half"))
+        if (!kernels::products_read_halves(capabilities())) continue;
+        const bool tiles = kernels::tiles_read_halves(capabilities());
+        EXPECT_THAT(product, testing::HasSubstr(has_matrices(t) ? "gemm_matrix_" : tiles ? "gemm_tile_half" : "_half ("))
             << product;
+        EXPECT_THAT(product, testing::Not(testing::HasSubstr("matmul work\n"))) << product;
+        if (!tiles) continue;
         EXPECT_THAT(convolution, testing::HasSubstr("conv_tile_y_half")) << convolution;
         for (const std::string& text : {product, convolution})
             EXPECT_EQ(text.find("cast"), text.rfind("cast")) << text; // the result's
