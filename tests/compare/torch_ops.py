@@ -218,6 +218,8 @@ ACTIVATIONS = {
     # (PyTorch has it for f32 only.)
     "fake_quantize_per_tensor_affine": lambda x: torch.fake_quantize_per_tensor_affine(
         x.float(), 0.125, 3, -8, 12).to(x.dtype),
+    "fake_quantize_per_channel_affine": lambda x, s, z: torch.fake_quantize_per_channel_affine(
+        x.float(), s.float(), z.int(), 1, -8, 12).to(x.dtype),
     "clamp_one_side": lambda x: torch.clamp(x, min=-1) + torch.clamp(x, max=0.5) * 2,
     "number_operands": lambda x: (torch.pow(2, x) + torch.fmod(x, 5) + torch.remainder(x, -2.5)
         + torch.maximum(x, torch.ones_like(x)) * torch.minimum(x, torch.full_like(x, 1.5))

@@ -27,6 +27,20 @@ void add_of_one(Rows& rows)
     rows.mistake("integers", ErrorKind::dtype, "i32",
                  [] { fake_quantize_per_tensor_affine(arange(2), 1, 0, -8, 7); });
 
+    rows.composed("fake_quantize_per_channel_affine").skips = {
+        {Check::gradcheck, "its gradient passes straight through the steps"}};
+    rows.sample(
+        "at any size", {arg({n(), 3, 5}, -2, 2), fixed(arg({3}, 0.1, 0.3)), whole({3}, -3, 3)},
+        [](const Inputs& in) { return fake_quantize_per_channel_affine(in[0], in[1], in[2], -2, -8, 12); });
+    rows.mistake("a scale too many", ErrorKind::shape, "([3]) must be [2]", [] {
+        fake_quantize_per_channel_affine(ones({2, 4}), ones({3}), zeros({2}), 0, -8, 7);
+    });
+    rows.mistake("an empty range", ErrorKind::argument, "(8)", [] {
+        fake_quantize_per_channel_affine(ones({2, 4}), ones({2}), zeros({2}), 0, 8, 7);
+    });
+    rows.mistake("integers", ErrorKind::dtype, "i32",
+                 [] { fake_quantize_per_channel_affine(arange(2), ones({2}), zeros({2}), 0, -8, 7); });
+
     rows.composed("softplus_by_beta");
     rows.sample("at any size", {arg({n(), 5}, -4, 4)},
                 [](const Inputs& in) { return softplus(in[0], 2, 3); });

@@ -37,6 +37,20 @@ void add_products(Rows& rows)
         matmul(ones({2, 2}), ones({2, 2}, {.dtype = f16}));
     });
 
+    rows.op("int_mm").differentiable = false;
+    const auto of_bytes = [](Shape sizes) { return of(i8, arg(std::move(sizes), -128, 127)); };
+    rows.forward("rows", {of_bytes({n(), 7}), of_bytes({7, 5})}, {0, 1, 3, 40},
+                 [](const Inputs& in) { return int_mm(in[0], in[1]); });
+    rows.forward("the inner dimension", {of_bytes({3, n()}), of_bytes({n(), 9})}, {0, 1, 13, 600},
+                 [](const Inputs& in) { return int_mm(in[0], in[1]); });
+    rows.mistake("inner sizes", ErrorKind::shape, "(3 and 4)", [] {
+        int_mm(ones({2, 3}, {.dtype = i8}), ones({4, 5}, {.dtype = i8}));
+    });
+    rows.mistake("a batch", ErrorKind::shape, "[2, 3, 4]", [] {
+        int_mm(ones({2, 3, 4}, {.dtype = i8}), ones({4, 5}, {.dtype = i8}));
+    });
+    rows.mistake("floats", ErrorKind::dtype, "i8", [] { int_mm(ones({2, 3}), ones({3, 5})); });
+
     rows.composed("linear");
     rows.sample("with a bias", {arg({n(), 6}), arg({4, 6}), arg({4})},
                 [](const Inputs& in) { return linear(in[0], in[1], in[2]); });
