@@ -1,6 +1,7 @@
 // variants: gemm_address: ; gemm_address_shuffle: -DSHUFFLE ; gemm_address_f64: -DDOUBLE
 // variants: gemm_address_half: -DHALVES ; gemm_address_shuffle_half: -DSHUFFLE -DHALVES
 // not on CUDA: gemm_address_half
+// variants: gemm_address_quantized: -DQUANTIZED ; gemm_address_quantized_f64: -DQUANTIZED -DDOUBLE
 #version 460
 // C[b] = A[b] * B[b] with loads by address and any strides: transposes and views need no packing.
 // Numeric class: common/gemm.glsl.
@@ -11,6 +12,7 @@
 //   DOUBLE      8 rows x 4 columns, 8 lanes: the same number of registers
 //   SHUFFLE     16 rows x 4 columns, 8 lanes that share their loads of A: needs subgroups of 8 lanes,
 //               tuned for lavapipe if an operand is not in the slab or not worth packing
+// With QUANTIZED, B is a matrix of common/quantized.glsl; its strides are those of the elements.
 //
 //   HALVES      with one of the f32 forms: A and B are f16 or bf16, of which words are loaded
 //
@@ -24,6 +26,14 @@
 #include "common/abi.glsl"
 #include "common/index.glsl"
 #include "common/gemm.glsl"
+#ifdef QUANTIZED
+#include "common/vocabulary.glsl"
+#define FORMAT_CONSTANT 0
+#include "common/quantized.glsl"
+#define B_OF(at) REAL(dequantized_one(record.b.address, uint(at), row_length))
+#else
+#define B_OF(at) ELEMENT(B, at)
+#endif
 
 // STEPS is the number of k per block: with more, SwiftShader's code outgrows the instruction cache.
 #ifdef SHUFFLE
@@ -75,6 +85,16 @@ END_RECORD
 
 #define CLEAR_VECTOR(row, i) sum[row][i] = total[row][i] = REAL4(0.0);
 #define CLEAR(row) EACH_VECTOR(CLEAR_VECTOR, row)
+// Macros, as the unroller of spirv-opt would drop NoContraction from copies of a dequantisation.
+#define LOAD_B(i) b[s][i / 4][i % 4] = B_OF(b_at[i] + b_k);
+#define LOAD_STEP(unused, step)                                                                    \
+    {                                                                                              \
+        const uint s = step;                                                                       \
+        [[unroll]] for (uint i = 0u; i < A_LOADS; ++i) a[s][i] = ELEMENT(A, a_at[i] + a_k);        \
+        EACH_COLUMN(LOAD_B)                                                                        \
+        a_k += csA;                                                                                \
+        b_k += rsB;                                                                                \
+    }
 #define MULTIPLY(row, step) MULTIPLY_ROW(row, A_OF(row, step), b[step])
 #define MULTIPLY_BLOCK(row) EACH_STEP(MULTIPLY, row)
 #define MULTIPLY_LAST(row) MULTIPLY(row, 0)
@@ -103,7 +123,12 @@ void main()
     Words A = Words(uvec2(record.a.address.x & ~3u, record.a.address.y));
     Words B = Words(uvec2(record.b.address.x & ~3u, record.b.address.y));
 #else
-    Reals A = Reals(record.a.address), B = Reals(record.b.address);
+    Reals A = Reals(record.a.address);
+#ifdef QUANTIZED
+    const uint row_length = rsB == 1 ? K : N;
+#else
+    Reals B = Reals(record.b.address);
+#endif
 #endif
     Reals C = Reals(record.c.address);
 
@@ -136,14 +161,7 @@ void main()
             do {
                 REAL a[STEPS][A_LOADS];
                 REAL4 b[STEPS][COLUMNS / 4u];
-                [[unroll]] for (uint s = 0u; s < STEPS; ++s) {
-                    [[unroll]] for (uint i = 0u; i < A_LOADS; ++i)
-                        a[s][i] = ELEMENT(A, a_at[i] + a_k);
-                    [[unroll]] for (uint i = 0u; i < COLUMNS; ++i)
-                        b[s][i / 4u][i % 4u] = ELEMENT(B, b_at[i] + b_k);
-                    a_k += csA;
-                    b_k += rsB;
-                }
+                EACH_STEP(LOAD_STEP, 0)
                 EACH_ROW(MULTIPLY_BLOCK)
                 k += STEPS;
             } while (k < end);
@@ -154,12 +172,7 @@ void main()
     for (; k < K; ++k) { // fewer than STEPS, all in one chunk since CHUNK % STEPS is 0
         REAL a[1][A_LOADS];
         REAL4 b[1][COLUMNS / 4u];
-        [[unroll]] for (uint i = 0u; i < A_LOADS; ++i)
-            a[0][i] = ELEMENT(A, a_at[i] + a_k);
-        [[unroll]] for (uint i = 0u; i < COLUMNS; ++i)
-            b[0][i / 4u][i % 4u] = ELEMENT(B, b_at[i] + b_k);
-        a_k += csA;
-        b_k += rsB;
+        LOAD_STEP(0, 0)
         EACH_ROW(MULTIPLY_LAST)
     }
     EACH_ROW(END)

@@ -2,6 +2,7 @@
 // variants: gemm_texel_nn: ; gemm_texel_tn: -DA_TRANSPOSED ; gemm_texel_nn_turned: -DC_TRANSPOSED
 // variants: gemm_texel_nn_half: -DHALVES ; gemm_texel_tn_half: -DA_TRANSPOSED -DHALVES
 // variants: gemm_texel_nn_turned_half: -DC_TRANSPOSED -DHALVES
+// variants: gemm_texel_quantized_nn: -DQUANTIZED ; gemm_texel_quantized_nt: -DQUANTIZED -DB_TRANSPOSED
 #version 460
 // C[b] = A[b] * B[b] for lavapipe: texel loads, subgroups of 8 lanes, no barriers. Numeric class: common/gemm.glsl.
 //
@@ -13,9 +14,9 @@
 //              16 bytes;  1: ONE_CHUNK, promises that K is at most CHUNK
 //   groups     batches * ceil(M / 16) * ceil(N / 32)
 //   A          stored as [M][K];  with A_TRANSPOSED as [K][M]
-//   B          stored as [K][N]
-//   requires   A and B in the slab, 16-byte aligned;  their strides multiples of 4, and rows readable up to the
-//              next multiple of 4 (the contents are ignored);  C in the slab and in one window, unless N, one
+//   B          stored as [K][N];  with QUANTIZED a matrix of common/quantized.glsl, with B_TRANSPOSED as [N][K]
+//   requires   A and B (QUANTIZED: A) in the slab, 16-byte aligned;  their strides multiples of 4, and rows readable up
+//              to the next multiple of 4 (the contents are ignored);  C in the slab and in one window, unless N, one
 //              of its strides or its start is no multiple of 4 floats: then C may be anywhere
 //              C_TRANSPOSED: C is stored as [N][M], and M, its strides and its start are multiples of 4 floats
 //   HALVES     A and B are f16 or bf16, 8-byte aligned: a half of a texel has four elements
@@ -29,6 +30,11 @@
 #include "common/abi.glsl"
 #include "common/index.glsl"
 #include "common/gemm.glsl"
+#ifdef QUANTIZED
+#include "common/vocabulary.glsl"
+#define FORMAT_CONSTANT 2
+#include "common/quantized.glsl"
+#endif
 layout(local_size_x = 8) in;
 layout(constant_id = 0) const bool EVEN = false;
 layout(constant_id = 1) const bool ONE_CHUNK = false;
@@ -72,7 +78,51 @@ const uint STEPS = 16u;               // k per block of loads: a fetch is a call
     const vec2 a = vec2(four(a_last[0])[k % 4u], four(a_last[1])[k % 4u]);
 #define LAST_A_OF(row) subgroupShuffle(a[(row) / 8], (row) % 8)
 #endif
+#if !defined(QUANTIZED)
 #define LOAD_B(step) b[step] = four(b_at + step * ldb4);
+#define LOADS_OF_B EACH_16(LOAD_B)
+#define LOAD_LAST_B const vec4 b = four(b_at);
+#define NEXT_B(steps) b_at += steps * ldb4;
+#elif defined(B_TRANSPOSED)
+// The index of element (k, c) of a lane's four columns is b_at[c] + k.  16 steps from a multiple of 16 on have one
+// scale.
+#define LOAD_B_FOUR(c, i)                                                                          \
+    {                                                                                              \
+        const uint e = b_at[c] + k + i * 4u;                                                       \
+        const vec4 four = dequantized(load_four(B, e, K), scale, e);                               \
+        b[i * 4][c] = four[0];                                                                     \
+        b[i * 4 + 1][c] = four[1];                                                                 \
+        b[i * 4 + 2][c] = four[2];                                                                 \
+        b[i * 4 + 3][c] = four[3];                                                                 \
+    }
+#define LOAD_B(c)                                                                                  \
+    {                                                                                              \
+        const uint first = b_at[c] + k;                                                            \
+        const Scale scale = scale_of(load_scale(B, first, K), first);                              \
+        LOAD_B_FOUR(c, 0) LOAD_B_FOUR(c, 1) LOAD_B_FOUR(c, 2) LOAD_B_FOUR(c, 3)                    \
+    }
+#define LOADS_OF_B EACH_4(LOAD_B)
+#define LAST_B(c) dequantized_one(B, b_at[c] + k, K)
+#define LOAD_LAST_B const vec4 b = vec4(LAST_B(0), LAST_B(1), LAST_B(2), LAST_B(3));
+#else
+// The index of element (k, 0) of a lane's four columns is b_at + k * N.  The 32 columns of a tile have one scale for
+// each k: lane i loads those of steps i and 8 + i.
+#define SCALE_OF(i) scale_of(load_scale(B, tile.column + (k + i) * N, N), tile.column + (k + i) * N)
+#define LOAD_B(step)                                                                               \
+    {                                                                                              \
+        const uint e = b_at + (k + step) * N;                                                      \
+        const Scale scale = Scale(subgroupShuffle(scales[(step) / 8].scale, (step) % 8),           \
+                                  subgroupShuffle(scales[(step) / 8].minimum, (step) % 8));        \
+        b[step] = dequantized(load_four(B, e, N), scale, e);                                       \
+    }
+#define LOADS_OF_B                                                                                 \
+    const Scale scales[2] = {SCALE_OF(lane), SCALE_OF(lane + 8u)};                                 \
+    EACH_16(LOAD_B)
+#define LOAD_LAST_B const vec4 b = dequantized_four(B, b_at + k * N, N);
+#endif
+#ifdef QUANTIZED
+#define NEXT_B(steps)
+#endif
 
 #define CLEAR(row) sum[row] = total[row] = vec4(0.0);
 #define MULTIPLY(row, step) sum[row] += A_OF(row, step) * b[step];
@@ -111,12 +161,17 @@ const uint STEPS = 16u;               // k per block of loads: a fetch is a call
 void main()
 {
     const uint M = record.sizes.m, N = record.sizes.n, K = record.sizes.k;
-    const uint lda4 = uint(record.sizes.a_row_stride) / 4u, ldb4 = uint(record.sizes.b_row_stride) / 4u;
+    const uint lda4 = uint(record.sizes.a_row_stride) / 4u;
     const uint ldc = record.sizes.c_row_stride, batches = record.sizes.batches, strideC = record.sizes.c_outer_stride;
     const uint inners = record.sizes.inners, innerC = record.sizes.c_inner_stride;
-    const uint strideA4 = uint(record.sizes.a_outer_stride) / 4u, strideB4 = uint(record.sizes.b_outer_stride) / 4u;
-    const uint innerA4 = uint(record.sizes.a_inner_stride) / 4u, innerB4 = uint(record.sizes.b_inner_stride) / 4u;
-    const uint A = FIRST_OF(record.a), B = FIRST_OF(record.b), C = record.c.texel;
+    const uint strideA4 = uint(record.sizes.a_outer_stride) / 4u, innerA4 = uint(record.sizes.a_inner_stride) / 4u;
+    const uint A = FIRST_OF(record.a), C = record.c.texel;
+#ifdef QUANTIZED
+    const uvec2 B = record.b.address;
+#else
+    const uint ldb4 = uint(record.sizes.b_row_stride) / 4u, strideB4 = uint(record.sizes.b_outer_stride) / 4u;
+    const uint innerB4 = uint(record.sizes.b_inner_stride) / 4u, B = FIRST_OF(record.b);
+#endif
 
     const Tile tile = tile_of(flat_group(), M, N, ROWS, COLUMNS);
     if (tile.batch >= batches)
@@ -133,7 +188,13 @@ void main()
     const uvec2 a_row = min(tile.row + lane + uvec2(0u, 8u), uvec2(M - 1u));
     uvec2 a_at = A + batch.outer * strideA4 + batch.inner * innerA4 + a_row * lda4;
 #endif
+#if !defined(QUANTIZED)
     uint b_at = B + batch.outer * strideB4 + batch.inner * innerB4 + min(column / 4u, (N - 1u) / 4u);
+#elif defined(B_TRANSPOSED)
+    const uvec4 b_at = min(column + uvec4(0u, 1u, 2u, 3u), uvec4(N - 1u)) * K;
+#else
+    const uint b_at = min(column, N - 4u);
+#endif
 
     precise vec4 sum[ROWS], total[ROWS];
     EACH_16(CLEAR)
@@ -145,9 +206,9 @@ void main()
             do {
                 vec4 a[8], b[STEPS];
                 EACH_8(LOAD_A)
-                EACH_16(LOAD_B)
+                LOADS_OF_B
                 NEXT_A
-                b_at += STEPS * ldb4;
+                NEXT_B(STEPS)
                 FOUR_ROWS(0) FOUR_ROWS(4) FOUR_ROWS(8) FOUR_ROWS(12)
                 k += STEPS;
             } while (k < end);
@@ -158,8 +219,8 @@ void main()
     if (!EVEN) {
         for (; k < K; ++k) { // at most 15, all in one chunk since CHUNK % STEPS is 0
             LOAD_LAST_A
-            const vec4 b = four(b_at);
-            b_at += ldb4;
+            LOAD_LAST_B
+            NEXT_B(1u)
             EACH_16(MULTIPLY_LAST)
         }
     }

@@ -1,6 +1,7 @@
-// devices: Vulkan
+// not on CUDA: gemm_tile, gemm_tile_large, gemm_tile_half, gemm_tile_half_large
 // variants: gemm_tile: ; gemm_tile_large: -DLARGE
 // variants: gemm_tile_half: -DHALF ; gemm_tile_half_large: -DHALF -DLARGE
+// variants: gemm_tile_quantized: -DQUANTIZED ; gemm_tile_quantized_large: -DQUANTIZED -DLARGE
 #version 460
 // C[b] = A[b] * B[b] for GPUs: tiles in shared memory, any strides.
 // Numeric class of products on GPUs: K is divided into `parts` parts, which depend on the sizes alone; the sum of a
@@ -11,6 +12,7 @@
 // an edge are clamped: rows and columns there are not stored, and steps of k there add nothing.
 //
 // HALF: A and B are f16 or bf16, which are widened when they come from memory; C is f32.
+// QUANTIZED: B is a matrix of common/quantized.glsl, loaded as vectors; its strides are those of the elements.
 //
 //   partial    [parts][batches][M][N], if parts > 1; part_length is then a multiple of 16
 //   groups     parts * batches * ceil(M / 64) * ceil(N / 64), or of 128
@@ -23,6 +25,11 @@
 #define WIDENING_CONSTANT 3
 #include "common/halves.glsl"
 #include "common/widening.glsl"
+#endif
+#ifdef QUANTIZED
+#include "common/vocabulary.glsl"
+#define FORMAT_CONSTANT 3
+#include "common/quantized.glsl"
 #endif
 layout(local_size_x = 256) in;
 
@@ -110,6 +117,34 @@ vec4 padded(LOADED loaded, uint loads, uint block, uint K, float padding)
     return v;
 }
 
+#ifdef QUANTIZED
+// The words of four elements of B: the element is scale * q - minimum.
+struct LoadedB {
+    uvec2 four;
+    uvec4 scale;
+    uint e; // index of the first element
+};
+uint row_length() { return B_LOADS == VECTORS_ALONG_K ? record.sizes.k : record.sizes.n; }
+LoadedB load4_of_b(Source s, uint block, uint K)
+{
+    const uint k = min(block + element_of(B_LOADS, 0u).y, K - (B_LOADS == VECTORS_ALONG_K ? 4u : 1u));
+    LoadedB b;
+    b.e = s.at.x + k * s.k_stride;
+    b.four = load_four(s.address, b.e, row_length());
+    b.scale = load_scale(s.address, b.e, row_length());
+    return b;
+}
+vec4 padded_b(LoadedB b, uint block, uint K)
+{
+    const vec4 v = dequantized(b.four, scale_of(b.scale, b.e), b.e);
+    return block + element_of(B_LOADS, 0u).y < K ? v : vec4(PADDING_OF_B);
+}
+#else
+#define LoadedB LOADED
+#define load4_of_b(s, block, K) load4(s, B_LOADS, block, K)
+#define padded_b(loaded, block, K) padded(loaded, B_LOADS, block, K, PADDING_OF_B)
+#endif
+
 // Both tiles have the same pitch.  `half_index` is that of the half of shared memory.
 #define STORE_TO_TILE(tile, half_index, loads, v) \
     if (loads == VECTORS_ALONG_LINES) { \
@@ -150,25 +185,27 @@ void main()
 
     clear_sums();
     if (K > 0u) {
-        const LOADED a = load4(A, A_LOADS, 0u, K), b = load4(B, B_LOADS, 0u, K);
-        const vec4 padded_a = padded(a, A_LOADS, 0u, K, PADDING_OF_A), padded_b = padded(b, B_LOADS, 0u, K, PADDING_OF_B);
-        STORE_TO_TILE(tile_a, 0u, A_LOADS, padded_a)
-        STORE_TO_TILE(tile_b, 0u, B_LOADS, padded_b)
+        const LOADED first_a = load4(A, A_LOADS, 0u, K);
+        const LoadedB first_b = load4_of_b(B, 0u, K);
+        const vec4 a = padded(first_a, A_LOADS, 0u, K, PADDING_OF_A), b = padded_b(first_b, 0u, K);
+        STORE_TO_TILE(tile_a, 0u, A_LOADS, a)
+        STORE_TO_TILE(tile_b, 0u, B_LOADS, b)
     }
     barrier();
     uint half_index = 0u;
     for (uint block = 0u; block < K; block += STEPS) {
         const bool more = block + STEPS < K;
-        LOADED next_a, next_b;
+        LOADED next_a;
+        LoadedB next_b;
         if (more) {
             next_a = load4(A, A_LOADS, block + STEPS, K);
-            next_b = load4(B, B_LOADS, block + STEPS, K);
+            next_b = load4_of_b(B, block + STEPS, K);
         }
         add_products(half_index);
         half_index = 1u - half_index;
         if (more) {
             const vec4 a = padded(next_a, A_LOADS, block + STEPS, K, PADDING_OF_A);
-            const vec4 b = padded(next_b, B_LOADS, block + STEPS, K, PADDING_OF_B);
+            const vec4 b = padded_b(next_b, block + STEPS, K);
             STORE_TO_TILE(tile_a, half_index, A_LOADS, a)
             STORE_TO_TILE(tile_b, half_index, B_LOADS, b)
         }

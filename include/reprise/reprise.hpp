@@ -20,6 +20,7 @@
 #include <reprise/ops.hpp>
 #include <reprise/optim.hpp>
 #include <reprise/program.hpp>
+#include <reprise/quantized.hpp>
 #include <reprise/random.hpp>
 #include <reprise/scalar.hpp>
 #include <reprise/tensor.hpp>

@@ -29,7 +29,7 @@ Share share_of_group(uint rows, uint columns)
     s.tile = tile_of(flat_group() - part * batches * down * across, M, N, rows, columns);
     const Batch batch = batch_of(s.tile.batch, record.sizes.inners);
     const uint first_k = part * record.part_length;
-    s.steps = min(record.sizes.k - first_k, record.part_length);
+    s.steps = min(uint(record.sizes.k) - first_k, uint(record.part_length));
     s.first_a = batch.outer * record.sizes.a_outer_stride + batch.inner * record.sizes.a_inner_stride +
                 first_k * record.sizes.a_column_stride;
     s.first_b = batch.outer * record.sizes.b_outer_stride + batch.inner * record.sizes.b_inner_stride +

@@ -1,6 +1,7 @@
 // Variants of the matrix product.  On one device all kernels of f32 belong to one numeric class, so that the results
 // have the same bits whichever runs: shaders/common/gemm.glsl, on GPUs gemm_tile.cpp.  A device with a library for
 // products uses only the library's variant.
+#include <algorithm>
 #include <array>
 
 #include <reprise/error.hpp>
@@ -30,7 +31,7 @@ View two_batches(View v)
 
 GemmProblem two_batches(const GemmProblem& p)
 {
-    return {two_batches(p.a), two_batches(p.b), two_batches(p.c)};
+    return {two_batches(p.a), two_batches(p.b), two_batches(p.c), p.format};
 }
 
 struct Tile {
@@ -230,6 +231,82 @@ constexpr std::array<Variant<GemmProblem>, 7> variants = {{
     {"address", refuse_nothing, serves_all, emit_address},
 }};
 
+// -- products with a quantised matrix (GemmProblem::format), in the same numeric classes --
+
+ops::LaunchSpec quantized_by_address(const Lowering& l, const GemmProblem& p)
+{
+    ops::LaunchSpec spec = by_address(l, "gemm_address_quantized", p, {8, 32});
+    spec.constants = {*p.format};
+    return spec;
+}
+
+void emit_quantized_address(Lowering& l, const Capabilities&, const GemmProblem& p)
+{
+    l.launch(quantized_by_address(l, p));
+}
+
+void emit_quantized_texel(Lowering& l, const Capabilities&, const GemmProblem& p)
+{
+    Matrix a(p.a);
+    const Matrix b(p.b);
+    if (!a.texel_rows()) a = Matrix(l.packed(p.a, a.rows(), round_up(a.columns(), 4)));
+    const bool transposed = same(b.row, 1); // b is stored by columns
+    ops::LaunchSpec spec =
+        by_tiles(transposed ? "gemm_texel_quantized_nt" : "gemm_texel_quantized_nn", p, {16, 32});
+    spec.constants = {is_even(p) ? 1u : 0u, has_one_chunk(p), *p.format};
+    spec.texels = true;
+    const ops::records::gemm_texel_nn record{
+        .a = a.view, .b = b.view, .c = p.c, .sizes = gemm_sizes(p, a, b)};
+    l.launch(record.launch(std::move(spec)), quantized_by_address(l, p));
+}
+
+constexpr std::int64_t panel_elements = 1 << 18; // 1 MiB, unless 32 columns take more
+
+std::string refuse_panels(const Capabilities& c, const GemmProblem& p)
+{
+    if (p.c.dtype != f32) return f32_only;
+    if (c.is_cuda() || c.gpu_kernels()) return "it is made for CPUs";
+    if (!p.b.sizes()[2].is_constant() || !p.b.sizes()[3].is_constant())
+        return "the matrix has no constant size";
+    return {};
+}
+
+// Computes the columns of C in panels: the columns of B for each are dequantised to one buffer.  On SwiftShader loads
+// of quantised elements inside of the product take 20 times as long, as branches on the format remain in its code.
+void emit_panels(Lowering& l, const Capabilities& caps, const GemmProblem& p)
+{
+    const std::int64_t k = p.b.sizes()[2].value(), n = p.b.sizes()[3].value();
+    const bool by_columns = same(p.b.layout.strides[2], 1);
+    const std::int64_t most =
+        std::max<std::int64_t>(panel_elements / std::max<std::int64_t>(k, 1) / 32 * 32, 32);
+    const View buffer = l.temporary(f32, {k * std::min(n, most)});
+    for (std::int64_t first = 0; first < n; first += most) {
+        const std::int64_t width = std::min(n - first, most);
+        const ops::records::dequantize record{.q = p.b,
+                                              .indices = ops::records::Absent{p.b},
+                                              .y = buffer,
+                                              .count = by_columns ? width : k,
+                                              .width = by_columns ? k : width,
+                                              .first_row = by_columns ? first : 0,
+                                              .first_column = by_columns ? 0 : first,
+                                              .rows = by_columns ? n : k,
+                                              .columns = by_columns ? k : n};
+        l.launch(record.launch({.constants = {*p.format}, .groups = ceil_div(k * width, 256)}));
+        GemmProblem panel{p.a, buffer, p.c};
+        panel.b.layout = {{1, 1, k, width}, {0, 0, by_columns ? 1 : width, by_columns ? k : 1}, 0};
+        panel.c.layout.sizes[3] = width;
+        panel.c.layout.offset += first;
+        emit_fitting(variants, l, caps, panel);
+    }
+}
+
+constexpr std::array<Variant<GemmProblem>, 4> quantized_variants = {{
+    {"texel", refuse_texel, serves_all, emit_quantized_texel},
+    {"tile", refuse_gemm_tile, serves_all, gemm_tile},
+    {"panels", refuse_panels, serves_all, emit_panels},
+    {"address", refuse_nothing, serves_all, emit_quantized_address},
+}};
+
 void check(const GemmProblem& p)
 {
     if (!is_floating(p.c.dtype))
@@ -359,7 +436,8 @@ void gemm(Lowering& l, const Capabilities& caps, const GemmProblem& p)
 {
     check(p);
     const GemmProblem q = two_batches(p);
-    if (worth_splitting(caps, q)) emit_split(l, caps, q);
+    if (q.format) emit_fitting(quantized_variants, l, caps, q);
+    else if (worth_splitting(caps, q)) emit_split(l, caps, q);
     else emit_fitting(variants, l, caps, q);
 }
 

@@ -1,5 +1,6 @@
 // The matrix product on GPUs: tiles in shared memory, and the numeric class of products there.  Operands of f16 and
-// bf16 are read as they are: the result is f32, which the caller rounds.
+// bf16 are read as they are: the result is f32, which the caller rounds.  On CUDA only products with a quantised matrix
+// are computed so, as its library for products does not take one.
 //
 // K is divided into parts of equal length, and only into one unless a long K meets a result that is too small to occupy
 // the device.  A part is a chain of fma; the parts are added in order.  Their number depends on the sizes alone, so
@@ -161,7 +162,7 @@ bool products_read_halves(const device::Capabilities& c)
 std::string refuse_gemm_tile(const device::Capabilities& c, const GemmProblem& p)
 {
     if (p.c.dtype != f32) return "it computes in f32";
-    if (std::string reason = refuse_tiles(c); !reason.empty()) return reason;
+    if (std::string reason = refuse_tiles(c); !reason.empty() && !(p.format && c.is_cuda())) return reason;
     return c.shared_bytes < shared_bytes ? "it needs 17 KiB of shared memory" : "";
 }
 
@@ -169,7 +170,8 @@ void gemm_tile(ops::Lowering& l, const device::Capabilities& c, const GemmProble
 {
     const Tuning t = tuning_of(c);
     TileKernels kernels{"gemm_tile", "gemm_tile_large"};
-    if (p.a.dtype != f32) kernels = {"gemm_tile_half", "gemm_tile_half_large", {l.widening(p.a.dtype)}};
+    if (p.format) kernels = {"gemm_tile_quantized", "gemm_tile_quantized_large", {*p.format}};
+    else if (p.a.dtype != f32) kernels = {"gemm_tile_half", "gemm_tile_half_large", {l.widening(p.a.dtype)}};
     emit_tiles<ops::records::gemm_tile>(l, p, kernels, t.large_tiles, t.large_side);
 }
 
