@@ -107,6 +107,18 @@ Variable Module::add_variable(const char* op, Named Module::*list, const std::st
     return value;
 }
 
+Variable Module::replace_parameter(const std::string& name, const std::string& form, const Tensor& buffer)
+{
+    const auto found = std::find_if(parameters_.begin(), parameters_.end(),
+                                    [&](const auto& p) { return p.first == name && p.second.defined(); });
+    if (found == parameters_.end())
+        fail(ErrorKind::argument, "replace_parameter", "The module has no parameter (", name, ").");
+    Variable to = variable_of(buffer, false);
+    buffers_.emplace_back(name + "." + form, to);
+    found->second = Variable();
+    return to;
+}
+
 void Module::add_child(const std::string& name, Module& module, std::shared_ptr<Module> owned)
 {
     check_name("register_module", name);

@@ -1,9 +1,12 @@
 // Linear layers.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <vector>
 
 #include <reprise/nn/module.hpp>
+#include <reprise/quantized.hpp>
 
 namespace reprise::nn {
 
@@ -23,9 +26,30 @@ public:
     Linear(std::int64_t in_features, std::int64_t out_features, const LinearSettings& = {});
     Tensor forward(Tensor x) override;
     std::string extra_repr() const override; // the options for printing
-    Variable weight,                         // [out, in]
-        bias;                                // [out]; undefined without a bias
+
+    // Freezes the weight in few bits: it is no parameter any more, and its memory is freed.  A buffer of its bytes,
+    // such as "weight.q4_0", takes its place in state_dict(); x then has the bias's dtype, or without one any
+    // floating dtype.  Call it before optimizers and programs are created.  Throws Error(shape) where in_features is
+    // no multiple of block_size(), and Error(state) where the layer is quantised already or a program is recorded.
+    void quantize(QuantizedFormat);
+    // The same with a given matrix [out, in], such as one of a GGUF file.  Error(shape) where it has another shape.
+    void quantize(const QuantizedTensor&);
+
+    Variable weight,                  // [out, in]; undefined once it is quantised
+        bias;                         // [out]; undefined without a bias
+    QuantizedTensor quantized_weight; // [out, in]; undefined unless quantize() was called
 };
+
+// Options of quantize().
+struct QuantizeSettings {
+    QuantizedFormat format = QuantizedFormat::q4_0; // how weights are stored
+    // Whether to quantise a layer, by its name in the tree, such as "decoder.0.linear1"; null: all layers.
+    std::function<bool(const std::string& name)> filter{};
+};
+// Calls quantize() of all Linear layers in a tree that are not quantised yet, and returns their names.  Weights of other
+// layers do not change, such as the in_proj_weight of MultiheadAttention.  Throws Error(shape), before anything has
+// changed, for a layer whose in_features is no multiple of block_size().
+std::vector<std::string> quantize(Module&, const QuantizeSettings& = {});
 
 // x1 weight[k] x2 + bias[k] for each output k: x1 [..., in1] and x2 [..., in2] -> [..., out].  Throws
 // Error(shape) and Error(dtype) where the inputs do not fit.

@@ -1,0 +1,178 @@
+// Linear layers with weights in few bits.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include <reprise/reprise.hpp>
+
+#include "shape/error_of.hpp"
+
+namespace {
+
+using namespace reprise;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using enum QuantizedFormat;
+
+struct Net : nn::Module {
+    nn::Linear first{64, 32}, second{32, 8};
+    Net()
+    {
+        register_module("first", first);
+        register_module("second", second);
+    }
+    Tensor forward(Tensor x) override { return second(relu(first(x))); }
+};
+
+TEST(QuantizedLinear, ComputesWithTheBytes)
+{
+    manual_seed(1);
+    nn::Linear layer(64, 6);
+    const Tensor x = randn({3, 64}), weight = layer.weight.detach(), bias = layer.bias;
+    const QuantizedTensor q = quantize(weight, q4_0);
+    layer.quantize(q4_0);
+    EXPECT_EQ(layer(x).to_vector<float>(), linear(x, q, bias).to_vector<float>());
+    EXPECT_FALSE(layer.weight.defined());
+    EXPECT_EQ(layer.quantized_weight.format(), q4_0);
+    std::ostringstream text;
+    text << layer;
+    EXPECT_EQ(text.str(), "Linear(in_features=64, out_features=6, bias=True, format='q4_0')");
+}
+
+TEST(QuantizedLinear, HasNoWeightAmongItsParameters)
+{
+    Net net;
+    EXPECT_THAT(nn::quantize(
+                    net, {.format = q8_0, .filter = [](const std::string& name) { return name == "first"; }}),
+                ElementsAre("first"));
+    EXPECT_THAT(net.named_parameters().keys(), ElementsAre("first.bias", "second.weight", "second.bias"));
+    EXPECT_THAT(net.named_buffers().keys(), ElementsAre("first.weight.q8_0"));
+    EXPECT_THAT(nn::quantize(net), ElementsAre("second"));
+    EXPECT_THAT(nn::quantize(net), ElementsAre());
+
+    optim::SGD opt(net.parameters(), {.lr = 0.1});
+    const Tensor before = net.first.quantized_weight.bytes().clone();
+    net(randn({4, 64})).sum().backward();
+    opt.step();
+    EXPECT_EQ(net.first.quantized_weight.bytes().to_vector<std::uint8_t>(), before.to_vector<std::uint8_t>());
+}
+
+TEST(QuantizedLinear, FreesTheWeight)
+{
+    nn::Linear layer(1024, 256);
+    layer.weight.eval();
+    const MemoryTracker memory;
+    const std::uint64_t before = memory.current();
+    layer.quantize(q4_0);
+    layer.quantized_weight.bytes().to_vector<std::uint8_t>();
+    EXPECT_LE(memory.current() + 1024 * 256 * 4 - 1024 * 256 / 32 * 18, before + 4096);
+}
+
+TEST(QuantizedLinear, IsSavedAndLoaded)
+{
+    manual_seed(1);
+    Net net;
+    nn::quantize(net, {.format = q4_0});
+    manual_seed(2);
+    Net other;
+    EXPECT_THAT(error_of([&] { return other.load_state_dict(net.state_dict()), 0; }).text,
+                HasSubstr("(first.weight.q4_0)"));
+    nn::quantize(other, {.format = q4_0});
+    std::stringstream file;
+    save(net, file);
+    load(other, file);
+    const Tensor x = randn({3, 64});
+    EXPECT_EQ(other(x).to_vector<float>(), net(x).to_vector<float>());
+}
+
+TEST(QuantizedLinear, TakesBytesOfAFile)
+{
+    manual_seed(1);
+    nn::Linear layer(32, 4);
+    const QuantizedTensor q = quantize(randn({4, 32}), q8_0);
+    layer.quantize(q);
+    const Tensor x = randn({2, 32});
+    EXPECT_EQ(layer(x).to_vector<float>(), linear(x, q, layer.bias).to_vector<float>());
+}
+
+TEST(QuantizedLinear, TrainsWhatIsAddedToIt)
+{
+    manual_seed(3);
+    nn::Linear base(32, 32);
+    base.quantize(q4_0);
+    base.bias.requires_grad_(false);
+    Variable a(randn({4, 32}) * 0.2, true), b(zeros({32, 4}), true);
+    optim::Adam opt({a, b}, {.lr = 0.02});
+    auto step = record(
+        [&](const Tensor& x, const Tensor& y) {
+            const Tensor loss = mse_loss(base(x) + matmul(matmul(x, a.t()), b.t()), y);
+            opt.zero_grad();
+            loss.backward();
+            opt.step();
+            return loss;
+        },
+        {spec({symbol("n"), 32}), spec({symbol("n"), 32})});
+    const Tensor x = randn({64, 32}), y = base(x).detach() + x.flip({1}) * 0.1;
+    const float first = step(x, y).item<float>();
+    float last = first;
+    for (int i = 0; i < 100; ++i) last = step(x, y).item<float>();
+    EXPECT_LT(last, 0.95f * first);
+}
+
+TEST(QuantizedLinear, MovesAndKeepsItsDtype)
+{
+    manual_seed(1);
+    Net net;
+    nn::quantize(net);
+    net.to(bf16);
+    EXPECT_EQ(net.first.quantized_weight.bytes().dtype(), u8);
+    EXPECT_EQ(net(randn({2, 64}).to(bf16)).dtype(), bf16);
+    net.cpu();
+    EXPECT_EQ(net.first.quantized_weight.device(), Device("reference"));
+    Net moved = std::move(net);
+    EXPECT_EQ(moved(randn({2, 64}, {.device = Device("reference")}).to(bf16)).dtype(), bf16);
+}
+
+TEST(QuantizedLinear, OfAttentionIsTheLastLayer)
+{
+    nn::TransformerEncoderLayer layer(32, 4, {.dim_feedforward = 64});
+    EXPECT_THAT(nn::quantize(layer, {.format = q8_0}),
+                ElementsAre("self_attn.out_proj", "linear1", "linear2"));
+    EXPECT_EQ(to_string(layer(randn({5, 2, 32})).shape()), "[5, 2, 32]");
+}
+
+TEST(QuantizedLinear, RefusesWhatDoesNotFit)
+{
+    struct Two : nn::Module {
+        nn::Linear fits{256, 4}, odd{40, 4};
+        Two()
+        {
+            register_module("fits", fits);
+            register_module("odd", odd);
+        }
+    } two;
+    EXPECT_THAT(
+        error_of([&] { return nn::quantize(two, {.format = q4_k}); }).text,
+        HasSubstr(
+            "The layer (odd) has (40) inputs, no multiple of (256) for q4_k: leave it out with a filter."));
+    EXPECT_TRUE(two.fits.weight.defined());
+    EXPECT_EQ(error_of([&] { return two.odd.quantize(q4_0), 0; }).kind, ErrorKind::shape);
+    EXPECT_EQ(error_of([&] {
+                  return two.odd.quantize(quantize(ones({4, 32}), q4_0)), 0;
+              }).kind,
+              ErrorKind::shape);
+    two.odd.quantize(int8);
+    EXPECT_THAT(error_of([&] { return two.odd.quantize(int8), 0; }).text, HasSubstr("it is int8 already"));
+    EXPECT_THAT(error_of([&] {
+                    return record(
+                        [&](const Tensor& x) {
+                            two.fits.quantize(q8_0);
+                            return two.fits(x);
+                        },
+                        {spec({2, 256})});
+                }).text,
+                HasSubstr("while a program is recorded"));
+}
+
+} // namespace
