@@ -88,8 +88,7 @@ const uint STEPS = 16u;               // k per block of loads: a fetch is a call
 // scale.
 #define LOAD_B_FOUR(c, i)                                                                          \
     {                                                                                              \
-        const uint e = b_at[c] + k + i * 4u;                                                       \
-        const vec4 four = dequantized(load_four(B, e, K), scale, e);                               \
+        const vec4 four = dequantized(bytes[i], scale, first + i * 4u);                            \
         b[i * 4][c] = four[0];                                                                     \
         b[i * 4 + 1][c] = four[1];                                                                 \
         b[i * 4 + 2][c] = four[2];                                                                 \
@@ -99,6 +98,7 @@ const uint STEPS = 16u;               // k per block of loads: a fetch is a call
     {                                                                                              \
         const uint first = b_at[c] + k;                                                            \
         const Scale scale = scale_of(load_scale(B, first, K), first);                              \
+        const uvec4 bytes = load_sixteen(B, first, K);                                             \
         LOAD_B_FOUR(c, 0) LOAD_B_FOUR(c, 1) LOAD_B_FOUR(c, 2) LOAD_B_FOUR(c, 3)                    \
     }
 #define LOADS_OF_B EACH_4(LOAD_B)
@@ -113,7 +113,7 @@ const uint STEPS = 16u;               // k per block of loads: a fetch is a call
         const uint e = b_at + (k + step) * N;                                                      \
         const Scale scale = Scale(subgroupShuffle(scales[(step) / 8].scale, (step) % 8),           \
                                   subgroupShuffle(scales[(step) / 8].minimum, (step) % 8));        \
-        b[step] = dequantized(load_four(B, e, N), scale, e);                                       \
+        b[step] = dequantized(joined(load_four(B, e, N), e), scale, e);                            \
     }
 #define LOADS_OF_B                                                                                 \
     const Scale scales[2] = {SCALE_OF(lane), SCALE_OF(lane + 8u)};                                 \

@@ -136,7 +136,7 @@ LoadedB load4_of_b(Source s, uint block, uint K)
 }
 vec4 padded_b(LoadedB b, uint block, uint K)
 {
-    const vec4 v = dequantized(b.four, scale_of(b.scale, b.e), b.e);
+    const vec4 v = dequantized(joined(b.four, b.e), scale_of(b.scale, b.e), b.e);
     return block + element_of(B_LOADS, 0u).y < K ? v : vec4(PADDING_OF_B);
 }
 #else

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <reprise/block_type.hpp>
+#include <reprise/quantized.hpp>
 #include <reprise/tensor.hpp>
 
 namespace reprise {
@@ -76,6 +77,10 @@ public:
     // Loads the bytes of a tensor that is quantised in blocks, as u8 [..., rows, bytes per row].  Throws
     // Error(argument) for an unknown name, Error(dtype) for a tensor of a dtype.
     Tensor load_blocks(const std::string& name, const std::optional<Device>& = std::nullopt) const;
+    // Loads a matrix of q8_0, q4_0 or q4_k, which products take as it is.  Throws Error(argument) for an unknown name and
+    // for scales that are NaN or infinite, Error(dtype) for other types, Error(shape) where it is no matrix.
+    QuantizedTensor load_quantized(const std::string& name,
+                                   const std::optional<Device>& = std::nullopt) const;
 
 private:
     std::shared_ptr<const io::Model> model_;

@@ -24,14 +24,16 @@ std::int64_t block_size(QuantizedFormat);
 class QuantizedTensor {
 public:
     QuantizedTensor() = default; // undefined
-    // Takes bytes that lie on a device already; they are not looked at.  Error(dtype) unless they are u8; Error(shape)
-    // unless they are a matrix whose rows consist of whole blocks.
+    // Takes bytes that lie on a device already; they are not looked at.  Error(dtype) unless they are u8;
+    // Error(shape) unless they are a matrix whose rows consist of whole blocks.
     QuantizedTensor(const Tensor& bytes, QuantizedFormat);
-    // Copies the bytes of a matrix [rows, k], such as those of a GGUF file, to options.device.  Error(shape) where their
-    // number is not that of the shape, or k is no multiple of the block; Error(argument) where a scale is NaN or infinite.
+    // Copies the bytes of a matrix [rows, k], such as those of a GGUF file, to options.device.  Error(shape) where
+    // their number is not that of the shape, or k is no multiple of the block; Error(argument) where a scale is NaN
+    // or infinite.
     static QuantizedTensor from_bytes(std::span<const std::byte>, const Shape&, QuantizedFormat,
                                       const CreationOptions& options = {});
-    // Makes an int8 matrix of its whole numbers [rows, k], row-major, and the scale of each row.  Errors as from_bytes().
+    // Makes an int8 matrix of its whole numbers [rows, k], row-major, and the scale of each row.  Errors as
+    // from_bytes().
     static QuantizedTensor from_int8(std::span<const std::int8_t> values, std::span<const float> scales,
                                      const Shape&, const CreationOptions& options = {});
 

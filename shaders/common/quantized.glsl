@@ -59,7 +59,7 @@ Scale scale_of(uvec4 words, uint e)
         s.scale = uintBitsToFloat(words.x);
     } else if (FORMAT == Q4_K) {
         const uint part = e % 256u / 32u, shift = part % 4u * 8u;
-        const uint low = words.y >> shift, middle = words.z >> shift, high = words.w >> shift; // only the low bytes count
+        const uint low = words.y >> shift, middle = words.z >> shift, high = words.w >> shift; // low bytes count
         const bool first = part < 4u;
         const uint scale = first ? low & 63u : (high & 15u) | (low & 0xC0u) >> 2;
         const uint minimum = first ? middle & 63u : (high & 0xF0u) >> 4 | (middle & 0xC0u) >> 2;
@@ -97,19 +97,36 @@ vec4 whole_numbers(uint bytes, uint e)
     }
     return vec4(q);
 }
-vec4 dequantized(uvec2 four, Scale s, uint e)
+// The elements of the four bytes that element e begins.
+vec4 dequantized(uint bytes, Scale s, uint e)
 {
-    uint bytes = four.x;
-    if (FORMAT == Q8_0 || FORMAT == Q4_0) // begins at an even byte
-        bytes = byte_of(e, 1u) % 4u == 0u ? four.x : four.x >> 16 | four.y << 16;
     precise vec4 v = vec4(s.scale) * whole_numbers(bytes, e);
     if (FORMAT == Q4_K) v = v - vec4(s.minimum);
     return v;
 }
+uint joined(uvec2 four, uint e) // the four bytes of load_four()
+{
+    uint bytes = four.x;
+    if (FORMAT == Q8_0 || FORMAT == Q4_0) // begins at an even byte
+        bytes = byte_of(e, 1u) % 4u == 0u ? four.x : four.x >> 16 | four.y << 16;
+    return bytes;
+}
+// The bytes of 16 elements from e, a multiple of 16 in its row, on.
+uvec4 load_sixteen(uvec2 address, uint e, uint columns)
+{
+    ReadWords from = ReadWords(address);
+    const uint byte = byte_of(e, columns), word = byte / 4u;
+    uvec4 words = uvec4(from.v[word], from.v[word + 1u], from.v[word + 2u], from.v[word + 3u]);
+    if (FORMAT == Q8_0 || FORMAT == Q4_0) {
+        const uvec4 next = uvec4(words.y, words.z, words.w, from.v[(byte + 15u) / 4u]);
+        words = byte % 4u == 0u ? words : words >> uvec4(16u) | next << uvec4(16u);
+    }
+    return words;
+}
 vec4 dequantized_four(uvec2 address, uint e, uint columns)
 {
     const Scale s = scale_of(load_scale(address, e, columns), e);
-    return dequantized(load_four(address, e, columns), s, e);
+    return dequantized(joined(load_four(address, e, columns), e), s, e);
 }
 float dequantized_one(uvec2 address, uint e, uint columns)
 {

@@ -225,4 +225,15 @@ Tensor ModelFile::load_blocks(const std::string& name, const std::optional<Devic
     return io::load_tensor("ModelFile", *model_, name, bytes, {.device = device});
 }
 
+QuantizedTensor ModelFile::load_quantized(const std::string& name, const std::optional<Device>& device) const
+{
+    const StoredTensor& tensor = at(name);
+    for (const QuantizedFormat format : {QuantizedFormat::q8_0, QuantizedFormat::q4_0, QuantizedFormat::q4_k})
+        if (to_string(tensor.type) == name_of(format))
+            return QuantizedTensor::from_bytes(tensor.bytes, tensor.shape, format, {.device = device});
+    fail(ErrorKind::dtype, "ModelFile", "The tensor (", name, ") of the file (", path().string(),
+         ") has the type (", to_string(tensor.type),
+         "), but products take q8_0, q4_0 and q4_k: load its bytes with load_blocks().");
+}
+
 } // namespace reprise

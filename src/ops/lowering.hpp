@@ -121,8 +121,8 @@ struct GemmProblem {
     // All of rank 3 or 4: [batch, (batch,) rows, columns].  c is contiguous in its columns; it has the dtype of a and
     // b, or is f32 where they are f16 or bf16 (kernels::products_read_halves).
     View a, b, c;
-    // Set if b is a matrix of shaders/common/quantized.glsl: the constant FORMAT.  b is then u8, contiguous from a multiple
-    // of 16 bytes on, while its sizes and strides are those of the elements; a and c are f32 or f64.
+    // Set if b is a matrix of shaders/common/quantized.glsl: the constant FORMAT.  b is then u8, contiguous from a
+    // multiple of 16 bytes on, while its sizes and strides are those of the elements; a and c are f32 or f64.
     std::optional<std::uint32_t> format{};
 };
 

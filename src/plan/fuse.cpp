@@ -175,11 +175,15 @@ private:
 
 class Fuser {
 public:
-    Fuser(Plan& p, bool half_access) : plan_(p), half_access_(half_access), dead_(p.launches.size(), false) {}
+    Fuser(Plan& p, bool half_access) : plan_(p), half_access_(half_access), dead_(p.launches.size(), false)
+    {
+        for (std::size_t j = 0; j < p.launches.size(); ++j) widens_.push_back(widens_for_reduction(j));
+    }
 
     void run()
     {
         for (std::size_t j = 0; j < plan_.launches.size(); ++j) {
+            if (widens_[j]) continue;
             std::size_t at = j;
             while (plan_.launches[at].chain && join_one(at)) {}
         }
@@ -197,8 +201,23 @@ private:
     {
         for (const bool producers : {true, false})
             for (std::size_t i = at; i-- > 0 && (producers || at - i <= max_shared_distance);)
-                if (!dead_[i] && plan_.launches[i].chain && related(i, at, producers) && join(i, at))
+                if (!dead_[i] && !widens_[i] && plan_.launches[i].chain && related(i, at, producers) &&
+                    join(i, at))
                     return true;
+        return false;
+    }
+
+    // Returns whether the launch only widens f16 or bf16 for one reduction.  The reduction then computes it as it loads;
+    // joined with the launch before, it would store a copy of twice the size.
+    bool widens_for_reduction(std::size_t j) const
+    {
+        const PlanLaunch& l = plan_.launches[j];
+        if (!l.is_elementwise() || l.chain->steps.size() != 1 || l.operands.size() != 2) return false;
+        const PlanOperand &narrow = l.operands[0], &wide = l.operands[1];
+        if (size_of(narrow.dtype) != 2 || !is_floating(narrow.dtype) || wide.dtype != f32) return false;
+        for (std::size_t k = j + 1; k < plan_.launches.size(); ++k)
+            if (any_operand(plan_.launches[k], wide.value, reads))
+                return plan_.launches[k].reduces && !is_read_elsewhere(wide.value, k);
         return false;
     }
 
@@ -372,7 +391,7 @@ private:
 
     Plan& plan_;
     bool half_access_; // Capabilities::half_access
-    std::vector<bool> dead_;
+    std::vector<bool> dead_, widens_;
 };
 
 } // namespace

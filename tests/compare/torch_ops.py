@@ -545,6 +545,8 @@ PARTS = {
         "host_scalar": "optim.SGD",
         "sgd_step": "optim.SGD", "adam_step": "optim.Adam", "rmsprop_step": "optim.RMSprop",
         "adagrad_step": "optim.Adagrad", "lion_step": "optim.Lion", "unscale": "amp.GradScaler"}.items()},
+    **{row: "of formats of ggml, and compared with the gguf package" for row in (
+        "quantize", "dequantize", "quantized_matmul", "quantized_linear")},
     **{row: "of rows that are compared" for row in (
         "images_of_any_size", "products_of_any_size", "broadcasts_of_any_size", "shapes_of_any_size")},
 }

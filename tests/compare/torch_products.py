@@ -182,6 +182,7 @@ ATTENTION = {
 }
 
 PRODUCTS = {
+    "int_mm": lambda a, b: a.int() @ b.int(), # torch._int_mm takes few sizes
     "matmul": {"heads inside of rows": lambda a, b: [a.transpose(1, 2) @ b.transpose(1, 2).mT,
                                                      a.transpose(1, 2).mT @ b.transpose(1, 2)],
                "transposed operands": lambda a, b: a.t() @ b.t(),

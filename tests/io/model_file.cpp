@@ -155,6 +155,23 @@ TEST(ModelFile, ReadsEveryTypeOfTheOfficialGgufWriter)
     EXPECT_EQ(file.load_blocks("Q4_K").to_vector<std::uint8_t>()[300], 300 % 251);
 }
 
+TEST(ModelFile, LoadsMatricesThatProductsTakeAsTheyAre)
+{
+    const ModelFile file(models / "types.gguf");
+    for (const auto& [name, bound] : {std::pair{"Q8_0", 1.0 / 127}, std::pair{"Q4_0", 1.0 / 7}}) {
+        const QuantizedTensor q = file.load_quantized(name);
+        EXPECT_EQ(q.shape(), (Shape{3, 64}));
+        const auto values = dequantize(q).to_vector<float>();
+        for (std::size_t i = 0; i < values.size(); ++i)
+            EXPECT_NEAR(values[i], static_cast<double>(i) / 64 - 1, bound) << name << ' ' << i;
+    }
+    EXPECT_EQ(file.load_quantized("Q4_K").shape(), (Shape{3, 512}));
+    const Caught caught = error_of([&] { return file.load_quantized("float32").shape(); });
+    EXPECT_EQ(caught.kind, ErrorKind::dtype);
+    EXPECT_THAT(caught.text, HasSubstr("The tensor (float32) of the file"));
+    EXPECT_THAT(caught.text, HasSubstr("has the type (f32), but products take q8_0, q4_0 and q4_k"));
+}
+
 TEST(ModelFile, ReadsEveryValueOfTheOfficialGgufWriter)
 {
     const ModelFile file(models / "types.gguf");

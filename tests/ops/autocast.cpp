@@ -46,6 +46,7 @@ const std::map<std::string, std::vector<std::string>> lists = {
       "mm",
       "mv",
       "quantized_matmul",
+      "quantized_linear",
       "scaled_dot_product_attention",
       "scaled_dot_product_attention_with_scores"}},
     {"f32",

@@ -86,9 +86,6 @@ void add_quantized(Rows& rows)
                         return matmul(in[0], weight(3, block, format, in[0]));
                     });
     }
-    rows.sample("with a bias", {arg({n(), 64}), arg({33})}, {0, 1, 17}, [](const Inputs& in) {
-        return linear(in[0], weight(33, 64, QuantizedFormat::q4_0, in[0]), in[1]);
-    });
     rows.sample("a vector", {arg({8})}, {1},
                 [](const Inputs& in) { return linear(in[0], weight(1, 8, QuantizedFormat::int8, in[0])); });
     rows.sample("rows of an unknown number", {arg({n(), 32})}, {0, 1, 5}, [](const Inputs& in) {
@@ -103,6 +100,11 @@ void add_quantized(Rows& rows)
     });
     rows.mistake("integers", ErrorKind::dtype, "i32", [] {
         linear(ones({2, 64}, {.dtype = i32}), quantize(ones({4, 64}), QuantizedFormat::q8_0));
+    });
+
+    rows.composed("quantized_linear").tolerance = 5e-6;
+    rows.sample("with a bias", {arg({n(), 64}), arg({33})}, {0, 1, 17}, [](const Inputs& in) {
+        return linear(in[0], weight(33, 64, QuantizedFormat::q4_0, in[0]), in[1]);
     });
     rows.mistake("a bias of another dtype", ErrorKind::dtype, "(f16)", [] {
         linear(ones({2, 64}), quantize(ones({4, 64}), QuantizedFormat::q8_0), ones({4}, {.dtype = f16}));
