@@ -82,6 +82,12 @@ MultiheadAttention::MultiheadAttention(std::int64_t embed_dim, std::int64_t num_
     register_module("out_proj", out_proj);
 }
 
+HookHandle MultiheadAttention::register_in_proj_hook(std::function<InProjHook> hook)
+{
+    if (!in_proj_hooks_) in_proj_hooks_ = std::make_shared<detail::HookList<InProjHook>>();
+    return {in_proj_hooks_, in_proj_hooks_->add(std::move(hook))};
+}
+
 // Projects [N, T, E] to [N, heads, T, features]: in one matrix product if the three are the same tensor.
 MultiheadAttention::Projected MultiheadAttention::projected(const Tensor& query, const Tensor& key,
                                                             const Tensor& value) const
@@ -89,15 +95,22 @@ MultiheadAttention::Projected MultiheadAttention::projected(const Tensor& query,
     const auto heads = [&](const Tensor& t) {
         return transpose(reshape(t, {t.size(0), t.size(1), num_heads_, embed_dim_ / num_heads_}), 1, 2);
     };
+    const auto product = [&](const Tensor& x, const Tensor& weight, const Tensor& bias, std::int64_t first) {
+        Tensor y = linear(x, weight, bias);
+        if (in_proj_hooks_ && in_proj_weight.defined())
+            for (const auto& hook : in_proj_hooks_->hooks())
+                if (Tensor changed = hook(*this, x, y, first); changed.defined()) y = std::move(changed);
+        return y;
+    };
     if (in_proj_weight.defined() && query.cell() == key.cell() && key.cell() == value.cell()) {
-        const std::vector<Tensor> all = chunk(linear(query, in_proj_weight, in_proj_bias), 3, -1);
+        const std::vector<Tensor> all = chunk(product(query, in_proj_weight, in_proj_bias, 0), 3, -1);
         return {heads(all[0]), heads(all[1]), heads(all[2])};
     }
     const auto part = [&](const Tensor& x, const Tensor& own, std::int64_t i) {
-        const Tensor weight = own.defined() ? own : narrow(in_proj_weight, 0, i * embed_dim_, embed_dim_);
-        return heads(
-            linear(x, weight,
-                   in_proj_bias.defined() ? narrow(in_proj_bias, 0, i * embed_dim_, embed_dim_) : Tensor()));
+        const std::int64_t first = i * embed_dim_;
+        return heads(product(x, own.defined() ? own : narrow(in_proj_weight, 0, first, embed_dim_),
+                             in_proj_bias.defined() ? narrow(in_proj_bias, 0, first, embed_dim_) : Tensor(),
+                             first));
     };
     return {part(query, q_proj_weight, 0), part(key, k_proj_weight, 1), part(value, v_proj_weight, 2)};
 }

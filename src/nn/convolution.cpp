@@ -95,6 +95,17 @@ template <std::size_t N> std::string Conv<N>::extra_repr() const
     return repr.text();
 }
 
+template <std::size_t N> ConvSettings<N> Conv<N>::options() const
+{
+    return {.kernel_size = kernel_of<N>(weight),
+            .stride = options_.stride,
+            .padding = options_.padding,
+            .dilation = options_.dilation,
+            .groups = options_.groups,
+            .bias = bias.defined(),
+            .padding_mode = padding_mode_};
+}
+
 template <std::size_t N> Tensor Conv<N>::forward(Tensor x)
 {
     reprise::ConvOptions<N> options = options_;

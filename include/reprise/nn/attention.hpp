@@ -2,6 +2,8 @@
 #pragma once
 #include <concepts>
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <tuple>
 #include <utility>
@@ -80,6 +82,12 @@ public:
     {
         return (*this)(query, key, value, key_padding_mask, true, Tensor(), true, where);
     }
+    // Registers hook(module, x, y, first), which runs after each product with in_proj_weight and may return a
+    // tensor that replaces y.  x [N, T, E] is the query, the key or the value, or all of them where they are one
+    // tensor; y [N, T, E or 3 E] are the features from `first` on of the 3 E.
+    using InProjHook = Tensor(const MultiheadAttention&, const Tensor& x, const Tensor& y,
+                              std::int64_t first);
+    HookHandle register_in_proj_hook(std::function<InProjHook> hook); // the handle can remove it
     Variable in_proj_weight,  // [3 E, E] for query, key and value; undefined where kdim or vdim is not E
         q_proj_weight,        // [E, E]; defined where in_proj_weight is not
         k_proj_weight,        // [E, kdim]; defined where in_proj_weight is not
@@ -95,6 +103,7 @@ private:
     std::int64_t embed_dim_ = 0, num_heads_ = 0;
     double dropout_ = 0;
     bool batch_first_ = false;
+    std::shared_ptr<detail::HookList<InProjHook>> in_proj_hooks_; // null: none
 };
 
 // Options of RotaryEmbedding.

@@ -72,6 +72,7 @@ public:
     }
     Tensor forward(Tensor x) override;
     std::string name() const override { return "Conv" + std::to_string(N) + "d"; }
+    Options options() const; // as given to the constructor
     std::string extra_repr() const override;
     Variable weight, // [out, in / groups, kh, kw]
         bias;        // [out]; undefined without a bias

@@ -40,8 +40,9 @@ public:
         return from_pretrained(embeddings, EmbeddingFromPretrainedSettings{.freeze = freeze});
     }
     Tensor forward(Tensor indices) override;
-    std::string extra_repr() const override; // the options for printing
-    Variable weight;                         // [num_embeddings, embedding_dim]
+    std::string extra_repr() const override;                          // the options for printing
+    Options options() const { return {.padding_idx = padding_idx_}; } // as given to the constructor
+    Variable weight;                                                  // [num_embeddings, embedding_dim]
 
 private:
     Embedding(const Variable& rows, std::optional<std::int64_t> padding_idx);
