@@ -12,6 +12,7 @@
 #include <reprise/nn/holder.hpp>
 #include <reprise/nn/init.hpp>
 #include <reprise/nn/linear.hpp>
+#include <reprise/nn/lora.hpp>
 #include <reprise/nn/losses.hpp>
 #include <reprise/nn/module.hpp>
 #include <reprise/nn/more_options.hpp>
