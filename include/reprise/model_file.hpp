@@ -77,8 +77,8 @@ public:
     // Loads the bytes of a tensor that is quantised in blocks, as u8 [..., rows, bytes per row].  Throws
     // Error(argument) for an unknown name, Error(dtype) for a tensor of a dtype.
     Tensor load_blocks(const std::string& name, const std::optional<Device>& = std::nullopt) const;
-    // Loads a matrix of q8_0, q4_0 or q4_k, which products take as it is.  Throws Error(argument) for an unknown name and
-    // for scales that are NaN or infinite, Error(dtype) for other types, Error(shape) where it is no matrix.
+    // Loads a matrix of q8_0, q4_0 or q4_k, which products take as it is.  Throws Error(argument) for an unknown name
+    // and for scales that are NaN or infinite, Error(dtype) for other types, Error(shape) where it is no matrix.
     QuantizedTensor load_quantized(const std::string& name,
                                    const std::optional<Device>& = std::nullopt) const;
 

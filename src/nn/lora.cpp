@@ -95,13 +95,14 @@ struct Shared {
 // The adapter of one layer.
 struct Adapter {
     std::string layer; // its name in the model
-    Variable weight;   // W, the layer's
+    Variable weight;   // W, the layer's; the bytes of a quantised one
     Variable a, b;
     std::function<Tensor(const Tensor& x)> down{};                     // A(x)
     std::function<Tensor(const Tensor& low, const Tensor& rows)> up{}; // B(low), for all or some rows of B
     bool is_embedding = false;
-    double factor = 1; // of the scale
-    Tensor unmerged{}; // W without B A, where they are merged
+    double factor = 1;            // of the scale
+    const char* format = nullptr; // of a quantised weight
+    Tensor unmerged{};            // W without B A, where they are merged
 };
 
 // Marks a weight as one that has an adapter, until it is destroyed.
@@ -144,14 +145,15 @@ Variable beside(const Tensor& weight, const Tensor& value)
     return Variable(value.detach().to(weight.device(), weight.dtype() == f64 ? f64 : f32));
 }
 
-Adapter linear_adapter(const std::string& name, const Variable& weight, std::int64_t rank)
+// `sizes` are those of the weight, [out, in].
+Adapter linear_adapter(const std::string& name, const Variable& weight, const Shape& sizes, std::int64_t rank)
 {
-    const std::int64_t in = weight.size(1).value();
+    const std::int64_t in = sizes[1].value();
     const Variable a = beside(weight, uniform_by_fan_in({rank, in}, in));
     return {.layer = name,
             .weight = weight,
             .a = a,
-            .b = beside(weight, zeros({weight.size(0), rank})),
+            .b = beside(weight, zeros({sizes[0], rank})),
             .down = [a](const Tensor& x) { return linear(x, a); },
             .up = [](const Tensor& low, const Tensor& b) { return linear(low, b); }};
 }
@@ -199,9 +201,15 @@ Adapter embedding_adapter(const std::string& name, const Embedding& layer, std::
 Adapter adapter_of(const std::string& name, const Module& layer, std::int64_t rank)
 {
     if (const auto* m = layer.as<Linear>(); m && m->weight.defined())
-        return linear_adapter(name, m->weight, rank);
+        return linear_adapter(name, m->weight, m->weight.shape(), rank);
+    if (const auto* m = layer.as<Linear>(); m && m->quantized_weight.defined()) {
+        const QuantizedTensor& q = m->quantized_weight;
+        Adapter adapter = linear_adapter(name, m->buffers(false).front(), q.shape(), rank);
+        adapter.format = name_of(q.format());
+        return adapter;
+    }
     if (const auto* m = layer.as<MultiheadAttention>(); m && m->in_proj_weight.defined())
-        return linear_adapter(name, m->in_proj_weight, rank);
+        return linear_adapter(name, m->in_proj_weight, m->in_proj_weight.shape(), rank);
     if (const auto* m = layer.as<Conv1d>()) return conv_adapter(name, *m, rank);
     if (const auto* m = layer.as<Conv2d>()) return conv_adapter(name, *m, rank);
     if (const auto* m = layer.as<Conv3d>()) return conv_adapter(name, *m, rank);
@@ -429,6 +437,11 @@ void Lora::merge()
         fail(ErrorKind::state, op, "The adapters are merged already: call unmerge() first.");
     if (!s.shared->on.get())
         fail(ErrorKind::state, op, "The adapters are turned off: call enable() before merge().");
+    for (const auto& adapter : s.adapters)
+        if (adapter->format)
+            fail(ErrorKind::unsupported, op, "The weight of (", adapter->layer, ") is (", adapter->format,
+                 "), which can't hold W + scale B A: merge the adapters into the model before it is "
+                 "quantised.");
     const no_grad guard;
     const autocast full_precision(bf16, false);
     std::vector<Tensor> values; // all are computed before the first change, as that may fail

@@ -207,7 +207,7 @@ private:
         return false;
     }
 
-    // Returns whether the launch only widens f16 or bf16 for one reduction.  The reduction then computes it as it loads;
+    // Returns whether the launch only widens f16 or bf16 for one reduction.  The reduction then widens as it loads;
     // joined with the launch before, it would store a copy of twice the size.
     bool widens_for_reduction(std::size_t j) const
     {

@@ -485,4 +485,47 @@ TEST(Lora, AWeightHasOneAdapter)
                 ElementsAre("fc")); // nothing was left behind
 }
 
+// Over weights of 4 bits adapters train as over the dequantised ones; the frozen bytes do not change.
+TEST(Lora, OverQuantisedWeights)
+{
+    nn::Sequential quantised(nn::Linear(32, 64), nn::Tanh(), nn::Linear(64, 4));
+    nn::Sequential plain(nn::Linear(32, 64), nn::Tanh(), nn::Linear(64, 4));
+    plain.load_state_dict(quantised.state_dict());
+    nn::quantize(quantised, {.format = QuantizedFormat::q4_0});
+    for (const int layer : {0, 2}) {
+        const auto& q = quantised.at(layer).as<nn::Linear>()->quantized_weight;
+        plain.at(layer).as<nn::Linear>()->weight.assign(dequantize(q));
+    }
+    const nn::LoraOptions options{.rank = 3, .target_modules = {"0", "2"}};
+    Lora over_bits(quantised, options), over_floats(plain, options);
+    fill(over_bits);
+    over_floats.load_state_dict(over_bits.state_dict());
+    const auto before = quantised.state_dict();
+    for (auto* const lora : {&over_bits, &over_floats}) {
+        nn::Sequential& net = lora == &over_bits ? quantised : plain;
+        optim::SGD optimizer(lora->parameters(), {.lr = 0.01});
+        const auto step = record(
+            [&](Tensor x) {
+                const Tensor loss = mean(net(x) * net(x));
+                optimizer.zero_grad();
+                loss.backward();
+                optimizer.step();
+                return loss;
+            },
+            {spec({symbol("batch"), 32})});
+        for (const std::int64_t batch : {5, 2, 5}) static_cast<void>(step(random_tensor({batch, 32}, 7)));
+    }
+    for (const auto& [name, trained] : over_bits.state_dict())
+        EXPECT_LT(difference(trained, over_floats.state_dict().at(name)), 1e-4) << name;
+    for (const auto& [name, value] : quantised.state_dict())
+        if (value.dtype() == u8)
+            EXPECT_EQ(value.to_vector<std::uint8_t>(), before.at(name).to_vector<std::uint8_t>()) << name;
+    const Caught caught = error_of([&] {
+        over_bits.merge();
+        return 0;
+    });
+    EXPECT_EQ(caught.kind, ErrorKind::unsupported);
+    EXPECT_THAT(caught.text, HasSubstr("The weight of (0) is (q4_0)"));
+}
+
 } // namespace

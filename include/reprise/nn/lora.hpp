@@ -66,7 +66,7 @@ struct LoraOptions {
 //
 // | layer | A | B |
 // |---|---|---|
-// | Linear | [rank, in] | [out, rank] |
+// | Linear, also a quantised one | [rank, in] | [out, rank] |
 // | Conv1d, Conv2d, Conv3d with groups = 1 | [rank, in, kh, kw], with the layer's options | [out, rank, 1, 1] |
 // | Embedding | [rank, num_embeddings], no dropout | [embedding_dim, rank] |
 // | MultiheadAttention with in_proj_weight | [rank, E] | [3 E, rank] |
@@ -110,7 +110,7 @@ public:
     // Adds scale B A to the weights, in f32, and rounds them to their dtype: calls then cost as much as without
     // adapters.  The values from before are kept, in as much memory as the weights.  A call of such a layer in
     // training mode with gradients throws Error(state).  Throws Error(state) if they are merged, while a
-    // program is recorded, after enable(false) and after unload().
+    // program is recorded, after enable(false) and after unload(); Error(unsupported) for quantised weights.
     void merge();
     // Restores the weights' values from before merge(), bit for bit.  Throws Error(state) unless they are merged.
     void unmerge();

@@ -47,7 +47,7 @@ public:
     // Error(state) where scale() was never called, and where unscale_() or step() was already called for this optimizer
     // since update(); Error(dtype) for gradients of f16, which would become 0: keep the parameters in f32 or bf16.
     void unscale_(optim::Optimizer&);
-    // A step of the optimizer unless a gradient is infinite or NaN.  Throws Error(state) where it was already called for
+    // A step of the optimizer unless a gradient is infinite or NaN.  Throws Error(state) where it was called for
     // this optimizer since update() or no parameter has a gradient; else as Optimizer::step_unless().
     void step(optim::Optimizer&);
     // Multiplies the scale by backoff_factor if a step was skipped since the last update(), and by growth_factor after

@@ -237,7 +237,7 @@ protected:
         StepNumber skipped() const { return skip.defined() ? StepNumber(skip) : StepNumber(0.0); }
     };
 
-    using Rule = optim::Rule;
+    using Rule = optim::Rule; // the numbers that an update takes
     // Without groups.
     explicit Optimizer(Rule rule) : rule_(std::move(rule)), steps_(std::make_shared<Steps>()) {}
     // Sets defaults().

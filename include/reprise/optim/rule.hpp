@@ -59,7 +59,7 @@ struct Rule {
     std::size_t numbers; // the number of numbers that an update takes
     // Computes the n-th of these numbers.
     double (*number)(std::size_t n, const HostStep&);
-    // The same where the device counts the steps, for numbers that depend on t.  Null: Optimizer::step_unless() throws if
+    // The same where the device counts the steps, for numbers that depend on t.  Null: step_unless() throws if
     // there are such numbers.
     Tensor (*number_on_device)(std::size_t n, const DeviceStep&) = nullptr;
     std::uint32_t by_step = 0; // bit n is set where number n depends on t
