@@ -34,9 +34,10 @@ void main()
 #else
     const uint row = uint(record.first_row) + i;
 #endif
-    vec4 v = dequantized_four(record.q.address, row * columns + uint(record.first_column) + at - i * width, columns);
+    vec4 v = uintBitsToFloat(uvec4(0x7FC00000u));
 #ifdef ROWS
-    v = known ? v : uintBitsToFloat(uvec4(0x7FC00000u));
+    if (known) // there may be no row
 #endif
+        v = dequantized_four(record.q.address, row * columns + uint(record.first_column) + at - i * width, columns);
     Vec4s(record.y.address).v[at / 4u] = v;
 }

@@ -62,6 +62,8 @@ public:
     // is missing, truncated or malformed, of another format or version, or of big-endian numbers; the error
     // names the tensor or key and the numbers that are wrong.
     explicit ModelFile(const std::filesystem::path&);
+    ModelFile(const ModelFile&) = default; // the same mapping; also of a temporary, which stays usable
+    ModelFile& operator=(const ModelFile&) = default; // the same
 
     const std::filesystem::path& path() const;                  // as it was passed, or found in the folder
     const std::map<std::string, StoredTensor>& tensors() const; // all tensors by name

@@ -50,7 +50,8 @@ private:
 };
 
 // Rounds a matrix of any floating dtype to a format, on its device.  q8_0, q4_0 and q4_k are computed by the steps of
-// ggml's reference functions, int8 with the scale max |row| / 127, to nearest.  No gradient flows.  Error(shape) unless
+// ggml's reference functions, int8 with the scale max |row| / 127, to nearest.  No gradient flows.  Elements that
+// are NaN, infinite or too large for a scale of f16 are not refused; their blocks are wrong then.  Error(shape) unless
 // it is a matrix whose rows consist of whole blocks; Error(dtype) for integers and bools.
 QuantizedTensor quantize(const Tensor&, QuantizedFormat);
 // The elements [rows, k], computed in f32 and rounded to a floating dtype, else Error(dtype).

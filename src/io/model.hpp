@@ -34,19 +34,21 @@ std::shared_ptr<const Model> open_safetensors(const char* op, const std::filesys
 Tensor load_tensor(const char* op, const Model&, const std::string& name, const StoredTensor&,
                    const CreationOptions&);
 
-// Returns the product of the sizes and `unit`, the bytes of an innermost element or block; 0 from the first
-// size of 0 on; nullopt for more than 2^63 - 1.
+// Returns the product of the sizes and `unit`, the bytes of an innermost element or block; nullopt where that of the sizes
+// other than 0 is more than 2^63 - 1.
 inline std::optional<std::uint64_t> byte_count(const std::vector<std::int64_t>& sizes, std::uint64_t unit)
 {
     std::uint64_t bytes = unit;
+    bool empty = false;
     for (const std::int64_t size : sizes) {
-        if (size == 0) return 0;
+        empty |= size == 0;
+        if (size == 0) continue;
         if (bytes > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()) /
                         static_cast<std::uint64_t>(size))
             return std::nullopt;
         bytes *= static_cast<std::uint64_t>(size);
     }
-    return bytes;
+    return empty ? 0 : bytes;
 }
 
 } // namespace reprise::io

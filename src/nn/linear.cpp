@@ -52,8 +52,9 @@ void Linear::quantize(const QuantizedTensor& q)
     if (to_string(q.shape()) != to_string(weight.shape()))
         detail::fail(ErrorKind::shape, "quantize", "The matrix's shape (", to_string(q.shape()),
                      ") is not that of the weight (", to_string(weight.shape()), ").");
-    q.bytes().eval(); // so that the weight's memory can be freed
-    quantized_weight = {replace_parameter("weight", name_of(q.format()), q.bytes()), q.format()};
+    const QuantizedTensor here = q.to(weight.device());
+    here.bytes().eval(); // so that the weight's memory can be freed
+    quantized_weight = {replace_parameter("weight", name_of(q.format()), here.bytes()), q.format()};
     weight = Variable();
 }
 

@@ -36,11 +36,18 @@ constexpr const char* op = "Lora";
 
 // ---- names ----
 
-// Whether the module, or one that contains it, is selected.
+// Whether modules_to_save select the module, or one that contains it.  PEFT takes any end of a name: "head" selects
+// "lm_head", too.
 bool contain_part_of(const ModuleNames& names, const std::string& module)
 {
+    const auto* const ends = std::get_if<std::vector<std::string>>(&names.value());
+    const auto selects = [&](const std::string& name) {
+        if (!ends) return names.contains(name);
+        return std::any_of(ends->begin(), ends->end(),
+                           [&](const std::string& end) { return name.ends_with(end); });
+    };
     for (std::size_t end = module.find('.');; end = module.find('.', end + 1)) {
-        if (names.contains(module.substr(0, end))) return true;
+        if (selects(module.substr(0, end))) return true;
         if (end == module.npos) return false;
     }
 }
@@ -204,7 +211,10 @@ Adapter adapter_of(const std::string& name, const Module& layer, std::int64_t ra
         return linear_adapter(name, m->weight, m->weight.shape(), rank);
     if (const auto* m = layer.as<Linear>(); m && m->quantized_weight.defined()) {
         const QuantizedTensor& q = m->quantized_weight;
-        Adapter adapter = linear_adapter(name, m->buffers(false).front(), q.shape(), rank);
+        const auto buffers = m->buffers(false);
+        const auto bytes = std::find_if(buffers.begin(), buffers.end(),
+                                        [&](const Variable& b) { return b.cell() == q.bytes().cell(); });
+        Adapter adapter = linear_adapter(name, *bytes, q.shape(), rank);
         adapter.format = name_of(q.format());
         return adapter;
     }
@@ -229,6 +239,10 @@ Tensor adapted(const Shared& shared, const Adapter& adapter, const Module& layer
                  ") is merged and would get no gradient: call unmerge() to train, or eval() of the model.");
         return {};
     }
+    if (const auto* linear_layer = layer.as<Linear>();
+        linear_layer && !linear_layer->weight.defined() && !adapter.format)
+        fail(ErrorKind::state, op, "The layer (", adapter.layer,
+             ") was quantised after its adapter was attached: quantise the model before.");
     if (!adapter.is_embedding) {
         x = cast(x, adapter.a.dtype());
         if (shared.dropout > 0) x = dropout(x, shared.dropout, layer.is_training());
@@ -258,6 +272,13 @@ Tensor merged_weight(const Adapter& adapter, double scale)
                 weight.dtype());
 }
 
+void check_not_recording(const char* call)
+{
+    if (is_recording())
+        fail(ErrorKind::state, op, "A program is recorded, in which ", call,
+             " has no place: call it before.");
+}
+
 // ---- the choice of layers ----
 
 void check(const LoraOptions& options)
@@ -266,6 +287,8 @@ void check(const LoraOptions& options)
         fail(ErrorKind::state, op,
              "Adapters can't be attached while a program is recorded: attach them before.");
     check_at_least(op, "rank", options.rank, 1);
+    if (!std::isfinite(options.alpha))
+        fail(ErrorKind::argument, op, "The alpha (", options.alpha, ") must be a finite number.");
     if (!(options.dropout >= 0 && options.dropout <= 1))
         fail(ErrorKind::argument, op, "The dropout (", options.dropout, ") must be from 0 to 1.");
     if (options.target_modules.empty())
@@ -430,9 +453,7 @@ Lora::State& Lora::attached(const char* call) const
 void Lora::merge()
 {
     State& s = attached("merge()");
-    if (is_recording())
-        fail(ErrorKind::state, op,
-             "Adapters can't be merged while a program is recorded: merge them before.");
+    check_not_recording("merge()");
     if (s.shared->merged)
         fail(ErrorKind::state, op, "The adapters are merged already: call unmerge() first.");
     if (!s.shared->on.get())
@@ -460,6 +481,7 @@ void Lora::merge()
 void Lora::unmerge()
 {
     State& s = attached("unmerge()");
+    check_not_recording("unmerge()");
     if (!s.shared->merged) fail(ErrorKind::state, op, "The adapters are not merged: call merge() first.");
     s.restore_weights();
     s.shared->on.set(true);
@@ -468,6 +490,7 @@ void Lora::unmerge()
 void Lora::merge_and_unload()
 {
     State& s = attached("merge_and_unload()");
+    check_not_recording("merge_and_unload()");
     if (!s.shared->merged) merge();
     for (const auto& adapter : s.adapters) adapter->unmerged = Tensor();
     s.unload();
@@ -484,7 +507,9 @@ void Lora::enable(bool on)
 
 void Lora::unload()
 {
-    if (state_) state_->unload();
+    if (!state_) return;
+    check_not_recording("unload()");
+    state_->unload();
 }
 
 bool Lora::is_merged() const { return state_ && state_->shared->merged; }

@@ -128,7 +128,10 @@ void Lora::save(const std::filesystem::path& folder) const
              ") can't be created: ", error.message(), ".");
     save_safetensors(folder / lora_tensor_file, state_dict(), {.metadata = {{"format", "pt"}}});
     WholeFile config(folder / lora_config_file);
-    config.write(lora_config(options()));
+    LoraOptions saved = options();
+    // PEFT leaves the output layer out of "all-linear".
+    if (saved.target_modules.value() == ModuleNames("all-linear").value()) saved.target_modules = targets();
+    config.write(lora_config(saved));
     config.commit();
 }
 
@@ -149,7 +152,8 @@ void Lora::load(const std::filesystem::path& folder)
             name.find(".original_module.") != name.npos || name.find(".modules_to_save.") != name.npos;
         return wrapper ? std::nullopt : std::optional(name);
     };
-    load_state_dict(ModelFile(folder / lora_tensor_file), {.rename = rename, .cast = true});
+    // From a map, which is loaded before the first value changes.
+    load_state_dict(load_safetensors(folder / lora_tensor_file), {.rename = rename, .cast = true});
 }
 
 } // namespace reprise::nn

@@ -18,12 +18,14 @@ using detail::fail;
 namespace {
 
 constexpr const char* op = "GradScaler";
-constexpr std::int64_t largest_interval = std::int64_t{1} << 24; // f32 counts up to it without gaps
+constexpr double smallest_scale = std::numeric_limits<float>::min(); // its reciprocal is finite
+constexpr std::int64_t largest_interval = std::int64_t{1} << 24;     // f32 counts up to it without gaps
 
 void check_scale(double scale)
 {
-    if (!(scale > 0) || scale > std::numeric_limits<float>::max() || static_cast<float>(scale) == 0)
-        fail(ErrorKind::argument, op, "The scale (", scale, ") must be a positive number of f32.");
+    if (!(scale >= smallest_scale) || scale > std::numeric_limits<float>::max())
+        fail(ErrorKind::argument, op, "The scale (", scale,
+             ") must be a number from 2^-126 to the largest f32.");
 }
 
 // A number of the host, which a program reads at each call.
@@ -72,9 +74,10 @@ GradScaler::GradScaler(const Options& o)
 
 void GradScaler::check(const Numbers& n) const
 {
-    if (!(n.growth > 1) || std::isinf(n.growth))
+    // The device computes in f32.
+    if (!(static_cast<float>(n.growth) > 1) || std::isinf(static_cast<float>(n.growth)))
         fail(ErrorKind::argument, op, "The growth_factor (", n.growth, ") must be a number above 1.");
-    if (!(n.backoff > 0 && n.backoff < 1))
+    if (!(static_cast<float>(n.backoff) > 0 && static_cast<float>(n.backoff) < 1))
         fail(ErrorKind::argument, op, "The backoff_factor (", n.backoff, ") must be above 0 and below 1.");
     if (n.interval < 1 || n.interval > largest_interval)
         fail(ErrorKind::argument, op, "The growth_interval (", n.interval, ") must be from 1 to ",
@@ -102,13 +105,19 @@ void GradScaler::make_state(const Device& device)
     if (scale_.defined()) return;
     const outside_recording here;
     scale_ = Variable(full({}, init_scale_, {.device = device}), false);
-    tracker_ = Variable(zeros({}, {.dtype = i32, .device = device}), false);
+    tracker_ = Variable(full({}, init_tracker_, {.dtype = i32, .device = device}), false);
 }
 
 void GradScaler::require_scale(const char* what) const
 {
     if (!scale_.defined())
         fail(ErrorKind::state, op, "There is no scale yet: call scale() and backward() before ", what, "().");
+}
+
+// Forgets calls in a recording that has ended or failed: their tensors can't be used any more.
+void GradScaler::drop_other_recordings()
+{
+    std::erase_if(optimizers_, [now = recording_id()](const auto& o) { return o.second.recording != now; });
 }
 
 Tensor GradScaler::scale(const Tensor& loss)
@@ -133,6 +142,7 @@ void GradScaler::unscale_(optim::Optimizer& optimizer)
 {
     if (!enabled_) return;
     require_scale("unscale_");
+    drop_other_recordings();
     if (const auto found = optimizers_.find(&optimizer); found != optimizers_.end())
         fail(ErrorKind::state, op, "unscale_() follows ",
              found->second.stage == Stage::stepped ? "step()" : "another unscale_()",
@@ -147,30 +157,35 @@ void GradScaler::unscale_(optim::Optimizer& optimizer)
         if (g.dtype() == f16)
             fail(ErrorKind::dtype, op, "The gradient of the parameter with index (", i,
                  ") is f16, in which unscaled gradients become 0: keep the parameter in f32 or bf16.");
+        if (!gradients.empty() && g.device() != gradients[0].device())
+            fail(ErrorKind::argument, op, "The gradient of the parameter with index (", i, ") is on ",
+                 g.device(), " but others are on ", gradients[0].device(),
+                 ": give the parameters of each device an optimizer.");
         parameters.push_back(p);
         gradients.push_back(g);
     }
-    OfOptimizer state;
-    if (!gradients.empty()) {
-        const Unscaled unscaled = unscale(gradients, (1 / scale_.detach()).to(gradients[0].device()));
-        for (std::size_t i = 0; i < parameters.size(); ++i) parameters[i].set_grad(unscaled.gradients[i]);
-        state.nonfinite = unscaled.nonfinite;
-    }
-    optimizers_.emplace(&optimizer, std::move(state));
+    if (gradients.empty()) return;
+    const Unscaled unscaled = unscale(gradients, (1 / scale_.detach()).to(gradients[0].device()));
+    for (std::size_t i = 0; i < parameters.size(); ++i) parameters[i].set_grad(unscaled.gradients[i]);
+    optimizers_[&optimizer] = {Stage::unscaled, unscaled.nonfinite, recording_id()};
 }
 
 void GradScaler::step(optim::Optimizer& optimizer)
 {
     if (!enabled_) return optimizer.step();
-    const auto before = optimizers_.find(&optimizer);
-    if (before != optimizers_.end() && before->second.stage == Stage::stepped)
+    drop_other_recordings();
+    auto found = optimizers_.find(&optimizer);
+    if (found != optimizers_.end() && found->second.stage == Stage::stepped)
         fail(ErrorKind::state, op,
              "step() follows another step() of the same optimizer: call update() between them.");
-    if (before == optimizers_.end()) unscale_(optimizer);
-    OfOptimizer& state = optimizers_.at(&optimizer);
-    if (!state.nonfinite.defined())
+    if (found == optimizers_.end()) {
+        unscale_(optimizer);
+        found = optimizers_.find(&optimizer);
+    }
+    if (found == optimizers_.end())
         fail(ErrorKind::state, op,
              "No parameter of the optimizer has a gradient: call backward() before step().");
+    OfOptimizer& state = found->second;
     optimizer.step_unless(state.nonfinite);
     state.stage = Stage::stepped;
 }
@@ -179,7 +194,6 @@ Tensor GradScaler::nonfinite_of_all() const
 {
     Tensor any;
     for (const auto& [optimizer, state] : optimizers_) {
-        if (!state.nonfinite.defined()) continue;
         const Tensor one = state.nonfinite.to(scale_.device());
         any = any.defined() ? maximum(any, one) : one;
     }
@@ -190,9 +204,11 @@ void GradScaler::update()
 {
     if (!enabled_) return;
     require_scale("update");
+    drop_other_recordings();
     const Tensor nonfinite = nonfinite_of_all();
     if (!nonfinite.defined())
-        fail(ErrorKind::state, op, "No step was made since the last update(): call step() before.");
+        fail(ErrorKind::state, op,
+             "No step was made since the last update(): call step() before, in the same program.");
     const no_grad guard;
     const Device device = scale_.device();
     const auto of = [&](double (*f)(const Numbers&)) {
@@ -206,7 +222,7 @@ void GradScaler::update()
     const Tensor grows = logical_and(row_is_full, isfinite(scale * growth));
     const Tensor factor =
         where(skipped, of([](const Numbers& n) { return n.backoff; }), where(grows, growth, 1));
-    scale_.assign(scale * factor);
+    scale_.assign(maximum(scale * factor, full({}, smallest_scale, {.device = device})));
     tracker_.assign(steps * cast(logical_not(logical_or(skipped, row_is_full)), i32));
     optimizers_.clear();
 }
@@ -234,7 +250,7 @@ optim::StateDict GradScaler::state_dict() const
             {"growth_factor", optim::halves_of({numbers_->growth})},
             {"backoff_factor", optim::halves_of({numbers_->backoff})},
             {"growth_interval", one(static_cast<std::int32_t>(numbers_->interval))},
-            {"_growth_tracker", tracker_.defined() ? tracker_.detach() : one(std::int32_t{0})}};
+            {"_growth_tracker", tracker_.defined() ? tracker_.detach() : one(init_tracker_)}};
 }
 
 void GradScaler::load_state_dict(const optim::StateDict& state)
@@ -250,10 +266,13 @@ void GradScaler::load_state_dict(const optim::StateDict& state)
     const auto tracker = element<std::int32_t>(state, "_growth_tracker", i32);
     if (tracker < 0)
         fail(ErrorKind::argument, op, "The entry (_growth_tracker) is (", tracker, "), below 0.");
-    make_state(scale_.defined() ? scale_.device() : default_device());
     *numbers_ = numbers;
-    scale_.assign(full({}, scale, {.device = scale_.device()}));
-    tracker_.assign(full({}, tracker, {.dtype = i32, .device = tracker_.device()}));
+    init_scale_ = scale;
+    init_tracker_ = tracker;
+    if (scale_.defined()) {
+        scale_.assign(full({}, scale, {.device = scale_.device()}));
+        tracker_.assign(full({}, tracker, {.dtype = i32, .device = tracker_.device()}));
+    }
     optimizers_.clear();
 }
 

@@ -21,16 +21,31 @@ enum Number : std::size_t {
     numbers
 };
 
+double limit_of_rho(const double* o) { return 2 / (1 - o[beta2]) - 1; }
+
+// rho_t = rho_inf - 2 t beta2^t / (1 - beta2^t)
+double rho(const HostStep& s)
+{
+    return s.of(limit_of_rho) - 2 * s.t() * s.power(beta2) / s.one_minus_power(beta2);
+}
+// The same in f32.  Both terms are near rho_inf in the first steps and would cancel, so where x = -t log(beta2) is small
+// it is the series of x / (e^x - 1), whose first terms the host adds in double.
+Tensor rho(const DeviceStep& s)
+{
+    const Tensor x = s.t() * s.of([](const double* o) { return -std::log(o[beta2]); });
+    const Tensor first = s.of([](const double* o) { return limit_of_rho(o) + 2 / std::log(o[beta2]); });
+    const Tensor square = x * x;
+    const Tensor series = first + s.t() * (1 - x * (1.0 / 6 - square * (1.0 / 360 - square / 15120)));
+    return where(x < 1, series, s.of(limit_of_rho) - 2 * s.t() / expm1(x));
+}
+
 // Returns `plain` or `adaptive`, of which one is 0 in each step.
 template <class Step> typename Step::Number factor(bool of_adaptive, const Step& s)
 {
     using Value = typename Step::Number;
     using std::sqrt;
-    const Value correction2 = s.one_minus_power(beta2);
+    const Value correction2 = s.one_minus_power(beta2), rho_inf = s.of(limit_of_rho), rho_t = rho(s);
     const Value size = s.option(lr) / s.one_minus_power(beta1);
-    // From the option in double: in f32 1 - beta2 has lost half of its digits.
-    const Value rho_inf = s.of([](const double* o) { return 2 / (1 - o[beta2]) - 1; });
-    const Value rho_t = rho_inf - 2 * s.t() * s.power(beta2) / correction2;
     if (!of_adaptive) return where(rho_t > 5, 0, size);
     const Value rectified =
         size * sqrt(correction2) *

@@ -137,17 +137,21 @@ void Optimizer::set_made(Group& g, const std::vector<std::int64_t>& counts)
     std::copy(counts.begin(), counts.end(), steps_->made.begin() + static_cast<std::ptrdiff_t>(g.first));
 }
 
-void Optimizer::count_on_device(std::size_t index, const Device& device)
+void Optimizer::check_device(const Device& device) const
 {
-    Group& g = groups_[index];
     if (rule_.by_step != 0 && !rule_.number_on_device)
         fail(ErrorKind::unsupported, rule_.op,
              "This optimizer has no Rule::number_on_device, which step_unless() needs: call step().");
-    for (std::size_t i = g.first; i < g.first + g.count; ++i)
+    for (std::size_t i = 0; i < parameters_.size(); ++i)
         if (parameters_[i].device() != device)
             fail(ErrorKind::argument, rule_.op, "The parameter with index (", i, ") is on ",
                  parameters_[i].device(), " but skip is on ", device,
                  ": give the parameters of each device an optimizer.");
+}
+
+void Optimizer::count_on_device(std::size_t index, const Device& device)
+{
+    Group& g = groups_[index];
     if (g.made.defined()) return;
     const outside_recording here;
     const std::vector<std::int64_t> counts = made(g);
@@ -331,8 +335,9 @@ void Optimizer::step_unless(const Tensor& skip)
     if (!skip.defined() || !same(skip.numel(), 1))
         fail(ErrorKind::shape, rule_.op, "The skip of step_unless() is ",
              skip.defined() ? to_string(skip.shape()) : "undefined", ": give one number.");
+    check_device(skip.device()); // of all groups before the first changes
     for (std::size_t g = 0; g < groups_.size(); ++g) count_on_device(g, skip.device());
-    make_step(cast(skip.detach().reshape({}), f32));
+    make_step(cast(skip.detach().reshape({}) != 0, f32));
 }
 
 void Optimizer::make_step(const Tensor& skip)

@@ -189,7 +189,7 @@ public:
         }
         drop_unread();
         for (std::size_t j = 0; j < plan_.launches.size(); ++j)
-            if (!dead_[j] && plan_.launches[j].is_elementwise()) join_product(j);
+            if (!dead_[j] && !widens_[j] && plan_.launches[j].is_elementwise()) join_product(j);
         for (std::size_t j = 0; j < plan_.launches.size(); ++j)
             if (plan_.launches[j].reduces && plan_.launches[j].fallback_of == no_launch) join_reduction(j);
         drop(plan_, dead_);
@@ -216,8 +216,10 @@ private:
         const PlanOperand &narrow = l.operands[0], &wide = l.operands[1];
         if (size_of(narrow.dtype) != 2 || !is_floating(narrow.dtype) || wide.dtype != f32) return false;
         for (std::size_t k = j + 1; k < plan_.launches.size(); ++k)
-            if (any_operand(plan_.launches[k], wide.value, reads))
-                return plan_.launches[k].reduces && !is_read_elsewhere(wide.value, k);
+            if (const PlanLaunch& r = plan_.launches[k]; any_operand(r, wide.value, reads))
+                return r.reduces && r.operands[0].value == wide.value && same(r.operands[0].offset, 0) &&
+                       same(r.condition, l.condition) && kernels::fits_reduction(*l.chain, l.operands) &&
+                       !is_read_elsewhere(wide.value, k);
         return false;
     }
 

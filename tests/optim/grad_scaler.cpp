@@ -356,6 +356,47 @@ TEST(GradScaler, AddsTwoEpochs)
     EXPECT_LE(epochs(true), epochs(false) + (caps.gpu_kernels() ? 2 : 3));
 }
 
+// A recording that fails between step() and update() leaves nothing behind.
+TEST(GradScaler, ForgetsARecordingThatFailed)
+{
+    Variable p = three();
+    optim::SGD optimizer({p}, {.lr = 1});
+    GradScaler scaler;
+    const auto step = [&](bool fails) {
+        return record(
+            [&, fails](Tensor x) {
+                optimizer.zero_grad();
+                const Tensor loss = sum(p * x);
+                scaler.scale(loss).backward();
+                scaler.step(optimizer);
+                if (fails) detail::fail(ErrorKind::argument, "test", "It fails.");
+                scaler.update();
+                return loss;
+            },
+            {spec({3})});
+    };
+    EXPECT_THAT(error_of([&] { return step(true).launches(); }).text, HasSubstr("It fails."));
+    p.zero_grad();
+    static_cast<void>(step(false)(values({1, 1, 1})));
+    EXPECT_EQ(p.to_vector<float>(), (std::vector<float>{0, 1, 2}));
+}
+
+// However often it falls, its reciprocal stays finite.
+TEST(GradScaler, StaysAboveTheSmallestNormalNumber)
+{
+    Variable p = three();
+    optim::SGD optimizer({p}, {.lr = 1});
+    GradScaler scaler({.init_scale = 0x1p-125, .backoff_factor = 0.25});
+    for (int k = 0; k < 2; ++k) {
+        optimizer.zero_grad();
+        scaler.scale(sum(p * infinity)).backward();
+        scaler.step(optimizer);
+        scaler.update();
+        EXPECT_EQ(scaler.get_scale(), 0x1p-126);
+    }
+    EXPECT_EQ(p.to_vector<float>(), (std::vector<float>{1, 2, 3}));
+}
+
 TEST(GradScaler, DoesNothingWhereItIsNotEnabled)
 {
     Variable p = three();
@@ -393,7 +434,7 @@ TEST(GradScaler, RefusesWrongCalls)
     refuses(ErrorKind::state, "No parameter of the optimizer has a gradient",
             [&] { scaler.step(optimizer); });
     refuses(ErrorKind::state, "No step was made since the last update()", [&] { scaler.update(); });
-    scaler.update(8.0);
+    scaler.unscale_(optimizer); // nothing to unscale
     scaled.backward();
     scaler.unscale_(optimizer);
     refuses(ErrorKind::state, "unscale_() follows another unscale_()", [&] { scaler.unscale_(optimizer); });
@@ -403,10 +444,12 @@ TEST(GradScaler, RefusesWrongCalls)
     narrow.set_grad(ones({2}, {.dtype = f16}));
     refuses(ErrorKind::dtype, "The gradient of the parameter with index (0) is f16",
             [&] { scaler.step(of_f16); });
-    for (const double scale : {0.0, -1.0, infinity, std::nan(""), 1e39, 1e-60})
+    for (const double scale : {0.0, -1.0, infinity, std::nan(""), 1e39, 0x1p-127})
         refuses(ErrorKind::argument, "The scale (", [&] { scaler.update(scale); });
     refuses(ErrorKind::argument, "growth_factor (1)", [] { GradScaler({.growth_factor = 1}); });
-    refuses(ErrorKind::argument, "backoff_factor (1)", [] { GradScaler({.backoff_factor = 1}); });
+    refuses(ErrorKind::argument, "growth_factor (", [] { GradScaler({.growth_factor = 1e300}); });
+    for (const double backoff : {1.0, 1e-50, 1 - 1e-9})
+        refuses(ErrorKind::argument, "backoff_factor (", [&] { GradScaler({.backoff_factor = backoff}); });
     refuses(ErrorKind::argument, "growth_interval (0)", [] { GradScaler({.growth_interval = 0}); });
     refuses(ErrorKind::argument, "which is empty", [&] { scaler.load_state_dict({}); });
     auto state = scaler.state_dict();

@@ -109,10 +109,12 @@ public:
 
     // Adds scale B A to the weights, in f32, and rounds them to their dtype: calls then cost as much as without
     // adapters.  The values from before are kept, in as much memory as the weights.  A call of such a layer in
-    // training mode with gradients throws Error(state).  Throws Error(state) if they are merged, while a
-    // program is recorded, after enable(false) and after unload(); Error(unsupported) for quantised weights.
+    // training mode with gradients throws Error(state).  A layer that shares such a weight changes, too.  Throws
+    // Error(state) if they are merged, while a program is recorded, after enable(false) and after unload();
+    // Error(unsupported) for quantised weights.
     void merge();
-    // Restores the weights' values from before merge(), bit for bit.  Throws Error(state) unless they are merged.
+    // Restores the weights' values from before merge(), bit for bit.  Throws Error(state) unless they are merged, and
+    // while a program is recorded.
     void unmerge();
     bool is_merged() const; // whether merge() was called last
 
@@ -123,6 +125,7 @@ public:
 
     // Removes the adapters: the model computes as before, with the requires_grad() of before, and the trained values
     // of biases and modules_to_save.  This module's parameters can still be saved.  Does nothing the second time.
+    // Throws Error(state) while a program is recorded.
     void unload();
     void merge_and_unload(); // merges, keeps the merged weights, and removes the adapters
 

@@ -31,13 +31,16 @@ struct GradScalerOptions {
 //
 // Everything happens on the device: whether gradients are finite is found in the pass that unscales them, and
 // Optimizer::step_unless() skips the update there, so that a recorded step waits for nothing.  The scale is f32 on the
-// device of the first loss.  Programs that contain the calls share the scale with eager code.  Several optimizers may
-// share a scaler; each has its own skip, and update() follows all that were stepped.  One thread at a time.
+// device of the first loss.  Programs that contain the calls share the scale with eager code; the calls of one step belong
+// to the same program.  Several optimizers may share a scaler; each has its own skip, and update() follows all that were
+// stepped, which must exist until then.  One thread at a time.
 class GradScaler {
 public:
     using Options = GradScalerOptions; // see there
     // Throws Error(argument) for options out of range.
     explicit GradScaler(const Options& options = {});
+    GradScaler(const GradScaler&) = delete;
+    GradScaler& operator=(const GradScaler&) = delete;
 
     // Returns loss times the scale, f32 where the loss is f16 or bf16.  Throws Error(dtype) for a loss of integers.
     Tensor scale(const Tensor& loss);
@@ -51,7 +54,8 @@ public:
     // this optimizer since update() or no parameter has a gradient; else as Optimizer::step_unless().
     void step(optim::Optimizer&);
     // Multiplies the scale by backoff_factor if a step was skipped since the last update(), and by growth_factor after
-    // growth_interval others in a row, unless it would become infinite.  Throws Error(state) where no step was made.
+    // growth_interval others in a row, unless it would become infinite; it stays at 2^-126 or more.  Throws
+    // Error(state) where neither unscale_() nor step() was called.
     void update();
     // Sets the scale, a positive finite number, else Error(argument).  The row of steps goes on, as in PyTorch.
     void update(double new_scale);
@@ -80,16 +84,19 @@ private:
     enum class Stage : std::uint8_t { unscaled, stepped };
     struct OfOptimizer { // since the last update()
         Stage stage = Stage::unscaled;
-        Tensor nonfinite; // undefined: no parameter has a gradient
+        Tensor nonfinite;
+        std::uint64_t recording = 0; // the recording in which it was called; 0: none
     };
     void check(const Numbers&) const;
     void make_state(const Device&);
     void require_scale(const char* what) const;
+    void drop_other_recordings();
     Tensor nonfinite_of_all() const;
 
     bool enabled_;
     std::shared_ptr<Numbers> numbers_;
     double init_scale_;
+    std::int32_t init_tracker_ = 0;
     Variable scale_, tracker_; // f32 and i32 of one element; undefined before the first loss
     std::map<const optim::Optimizer*, OfOptimizer> optimizers_;
 };

@@ -122,7 +122,8 @@ public:
     // gives whether a gradient is not finite.  From the first such step on, the device counts the steps of the group,
     // and numbers that depend on them, such as Adam's 1 - beta1^t, are computed there in f32; programs that were
     // recorded with step() before that throw Error(state) at their next call.  Errors as of step(); Error(shape) where
-    // skip has not one element, Error(argument) where the parameters of a group are not all on its device.
+    // skip has not one element, Error(argument) where not all parameters are on its device.  NaN skips, too: for a
+    // gradient norm that is too large or NaN, give logical_not(norm <= limit).
     void step_unless(const Tensor& skip);
 
     // Returns the parameters of all groups, in order.
@@ -267,6 +268,7 @@ private:
     struct Loaded;
     std::int64_t made(std::size_t index) const;
     std::vector<std::int64_t> made(const Group&) const;
+    void check_device(const Device&) const;
     void count_on_device(std::size_t group, const Device&);
     void set_made(Group&, const std::vector<std::int64_t>&);
     void make_moments(const Group&, std::size_t index);
