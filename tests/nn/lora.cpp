@@ -517,9 +517,10 @@ TEST(Lora, OverQuantisedWeights)
     }
     for (const auto& [name, trained] : over_bits.state_dict())
         EXPECT_LT(difference(trained, over_floats.state_dict().at(name)), 1e-4) << name;
-    for (const auto& [name, value] : quantised.state_dict())
-        if (value.dtype() == u8)
-            EXPECT_EQ(value.to_vector<std::uint8_t>(), before.at(name).to_vector<std::uint8_t>()) << name;
+    for (const auto& [name, bytes] : quantised.state_dict()) {
+        if (bytes.dtype() != u8) continue;
+        EXPECT_EQ(bytes.to_vector<std::uint8_t>(), before.at(name).to_vector<std::uint8_t>()) << name;
+    }
     const Caught caught = error_of([&] {
         over_bits.merge();
         return 0;
