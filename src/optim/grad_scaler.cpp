@@ -219,10 +219,10 @@ void GradScaler::update()
     const Tensor row_is_full =
         cast(steps, f32) == of([](const Numbers& n) { return static_cast<double>(n.interval); });
     const Tensor growth = of([](const Numbers& n) { return n.growth; });
+    const Tensor backoff = of([](const Numbers& n) { return n.backoff; });
     const Tensor grows = logical_and(row_is_full, isfinite(scale * growth));
-    const Tensor factor =
-        where(skipped, of([](const Numbers& n) { return n.backoff; }), where(grows, growth, 1));
-    scale_.assign(maximum(scale * factor, full({}, smallest_scale, {.device = device})));
+    const Tensor falls = where(scale * backoff >= smallest_scale, backoff, 1);
+    scale_.assign(scale * where(skipped, falls, where(grows, growth, 1)));
     tracker_.assign(steps * cast(logical_not(logical_or(skipped, row_is_full)), i32));
     optimizers_.clear();
 }

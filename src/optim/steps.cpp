@@ -337,7 +337,8 @@ void Optimizer::step_unless(const Tensor& skip)
              skip.defined() ? to_string(skip.shape()) : "undefined", ": give one number.");
     check_device(skip.device()); // of all groups before the first changes
     for (std::size_t g = 0; g < groups_.size(); ++g) count_on_device(g, skip.device());
-    make_step(cast(skip.detach().reshape({}) != 0, f32));
+    const Tensor number = skip.detach().reshape({});
+    make_step(number.dtype() == f32 ? number : cast(number != 0, f32)); // an f32 needs no launch
 }
 
 void Optimizer::make_step(const Tensor& skip)

@@ -163,8 +163,10 @@ TEST(SafetensorsHeader, RefusesSizesThatOverflow)
                 HasSubstr("2^63 - 1"));
     EXPECT_THAT(complaint("{" + entry("a", "F32", "[18446744073709551615]", "[0,0]") + "}", 0),
                 HasSubstr("2^63 - 1"));
-    // Empty whatever the other sizes are.
-    EXPECT_EQ(entries_of("{" + entry("a", "F32", "[0,9223372036854775807,8]", "[0,0]") + "}", 0).size(), 1u);
+    // Strides would overflow, also of an empty tensor.
+    EXPECT_THAT(complaint("{" + entry("a", "F32", "[0,9223372036854775807,8]", "[0,0]") + "}", 0),
+                HasSubstr("2^63 - 1"));
+    EXPECT_EQ(entries_of("{" + entry("a", "F32", "[0,2147483647,8]", "[0,0]") + "}", 0).size(), 1u);
 }
 
 TEST(SafetensorsHeader, RefusesNamesThatComeTwice)
