@@ -1,6 +1,6 @@
 // variants: gemm_address: ; gemm_address_shuffle: -DSHUFFLE ; gemm_address_f64: -DDOUBLE
 // variants: gemm_address_half: -DHALVES ; gemm_address_shuffle_half: -DSHUFFLE -DHALVES
-// not on CUDA: gemm_address_half
+// not on CUDA: gemm_address_half, gemm_address_quantized
 // variants: gemm_address_quantized: -DQUANTIZED ; gemm_address_quantized_f64: -DQUANTIZED -DDOUBLE
 #version 460
 // C[b] = A[b] * B[b] with loads by address and any strides: transposes and views need no packing.
