@@ -2,8 +2,10 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 
+#include <reprise/block_type.hpp>
 #include <reprise/tensor.hpp>
 
 namespace reprise {
@@ -15,7 +17,8 @@ enum class QuantizedFormat : std::uint8_t {
     q4_k, // 144 bytes for 256 elements: parts of 32 have a scale and a minimum of 6 bits: d s q - dmin m
     int8, // a row is its scale d (f32) and an i8 for each element: d q
 };
-const char* name_of(QuantizedFormat); // "q8_0"
+std::optional<BlockType> block_type_of(QuantizedFormat); // the same in GGUF files; none for int8
+const char* name_of(QuantizedFormat);                    // "q8_0"
 // The elements of a block, of which a row has a whole number: 32, 256 (q4_k) or 4 (int8).
 std::int64_t block_size(QuantizedFormat);
 

@@ -184,6 +184,20 @@ const std::vector<MetadataValue>& MetadataValue::to_list() const
     return held<std::vector<MetadataValue>>(*this, "list");
 }
 
+namespace {
+
+template <class Map> const typename Map::mapped_type& entry(const io::Model& model, const Map& entries,
+                                                            const char* what, const std::string& name)
+{
+    const auto found = entries.find(name);
+    if (found == entries.end())
+        fail(ErrorKind::argument, "ModelFile", "The file (", model.path.string(), ") has no ", what, " (",
+             name, ").");
+    return found->second;
+}
+
+} // namespace
+
 ModelFile::ModelFile(const std::filesystem::path& path) : model_(io::open_model("ModelFile", path, true)) {}
 
 const std::filesystem::path& ModelFile::path() const { return model_->path; }
@@ -192,20 +206,11 @@ const Metadata& ModelFile::metadata() const { return model_->contents.metadata; 
 
 const StoredTensor& ModelFile::at(const std::string& name) const
 {
-    const auto found = tensors().find(name);
-    if (found == tensors().end())
-        fail(ErrorKind::argument, "ModelFile", "The file (", path().string(), ") has no tensor (", name,
-             ").");
-    return found->second;
+    return entry(*model_, tensors(), "tensor", name);
 }
-
 const MetadataValue& ModelFile::metadata(const std::string& key) const
 {
-    const auto found = metadata().find(key);
-    if (found == metadata().end())
-        fail(ErrorKind::argument, "ModelFile", "The file (", path().string(), ") has no metadata (", key,
-             ").");
-    return found->second;
+    return entry(*model_, metadata(), "metadata", key);
 }
 
 Tensor ModelFile::load(const std::string& name, const CreationOptions& options) const
@@ -229,7 +234,7 @@ QuantizedTensor ModelFile::load_quantized(const std::string& name, const std::op
 {
     const StoredTensor& tensor = at(name);
     for (const QuantizedFormat format : {QuantizedFormat::q8_0, QuantizedFormat::q4_0, QuantizedFormat::q4_k})
-        if (to_string(tensor.type) == name_of(format))
+        if (tensor.type == StoredType(*block_type_of(format)))
             return QuantizedTensor::from_bytes(tensor.bytes, tensor.shape, format, {.device = device});
     fail(ErrorKind::dtype, "ModelFile", "The tensor (", name, ") of the file (", path().string(),
          ") has the type (", to_string(tensor.type),

@@ -272,6 +272,9 @@ Tensor TransformerEncoderLayer::forward(Tensor x, Tensor src_mask, Tensor src_ke
 
 TransformerEncoderLayer TransformerEncoderLayer::copy() const
 {
+    if (!linear1.weight.defined())
+        detail::fail(ErrorKind::state, "TransformerEncoderLayer",
+                     "A quantised layer can't be copied: quantise it after the encoder or decoder is made.");
     TransformerEncoderLayer out(d_model_, nhead_, options_);
     out.to(linear1.weight.device(), linear1.weight.dtype());
     out.load_state_dict(state_dict());

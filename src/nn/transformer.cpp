@@ -104,6 +104,9 @@ TransformerDecoderLayer::TransformerDecoderLayer(std::int64_t d_model, std::int6
 
 TransformerDecoderLayer TransformerDecoderLayer::copy() const
 {
+    if (!linear1.weight.defined())
+        detail::fail(ErrorKind::state, "TransformerDecoderLayer",
+                     "A quantised layer can't be copied: quantise it after the encoder or decoder is made.");
     TransformerDecoderLayer out(d_model_, nhead_, options_);
     out.to(linear1.weight.device(), linear1.weight.dtype());
     out.load_state_dict(state_dict());

@@ -16,12 +16,9 @@ namespace reprise::ops {
 
 Layout layout_of(QuantizedFormat format)
 {
-    switch (format) {
-    case QuantizedFormat::q8_0: return {32, 34, 0};
-    case QuantizedFormat::q4_0: return {32, 18, 0};
-    case QuantizedFormat::q4_k: return {256, 144, 0};
-    default: return {4, 4, 4};
-    }
+    const std::optional<BlockType> type = block_type_of(format);
+    if (!type) return {4, 4, 4}; // int8: words of four elements after the scale of a row
+    return {elements_per_block(*type), bytes_per_block(*type), 0};
 }
 
 namespace native {

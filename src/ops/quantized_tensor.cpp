@@ -87,14 +87,20 @@ Tensor multiply(const char* op, const Tensor& x, const QuantizedTensor& weight, 
 
 } // namespace
 
-const char* name_of(QuantizedFormat format)
+std::optional<BlockType> block_type_of(QuantizedFormat format)
 {
     switch (format) {
-    case QuantizedFormat::q8_0: return "q8_0";
-    case QuantizedFormat::q4_0: return "q4_0";
-    case QuantizedFormat::q4_k: return "q4_k";
-    default: return "int8";
+    case QuantizedFormat::q8_0: return BlockType::q8_0;
+    case QuantizedFormat::q4_0: return BlockType::q4_0;
+    case QuantizedFormat::q4_k: return BlockType::q4_k;
+    default: return std::nullopt;
     }
+}
+
+const char* name_of(QuantizedFormat format)
+{
+    const std::optional<BlockType> type = block_type_of(format);
+    return type ? name_of(*type) : "int8";
 }
 
 std::int64_t block_size(QuantizedFormat format) { return ops::layout_of(format).elements; }

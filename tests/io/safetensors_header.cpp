@@ -4,9 +4,9 @@
 
 #include <cstring>
 #include <memory>
-#include <random>
 
 #include "io/safetensors_header.hpp"
+#include "io/wrong_bytes.hpp"
 
 #include "shape/error_of.hpp"
 
@@ -219,20 +219,7 @@ TEST(SafetensorsHeader, SurvivesWrongBytes)
             EXPECT_EQ(error.kind(), ErrorKind::file) << error.what();
         }
     };
-    for (std::size_t at = 0; at < whole.size(); ++at)
-        for (int bit = 0; bit < 8; ++bit) {
-            std::string content = whole;
-            content[at] = static_cast<char>(content[at] ^ (1 << bit));
-            attempt(content);
-        }
-    std::mt19937 random(7); // its numbers are the same everywhere
-    for (int i = 0; i < 5000; ++i) {
-        std::string content = whole;
-        for (auto n = random() % 4; n > 0; --n)
-            content[random() % content.size()] = static_cast<char>(random() % 256);
-        if (random() % 2) content.resize(random() % (content.size() + 1));
-        attempt(content);
-    }
+    test::each_wrong_content(whole, 5000, attempt);
     EXPECT_GT(accepted, 100u);
 }
 

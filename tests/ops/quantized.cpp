@@ -10,6 +10,7 @@
 
 #include "kernels/tuning.hpp"
 #include "support/devices.hpp"
+#include "testing/values.hpp"
 
 namespace {
 
@@ -29,18 +30,9 @@ Floats floats_of(const std::vector<std::uint32_t>& bits)
     return out;
 }
 
-Floats random_floats(std::size_t count, std::uint32_t seed)
-{
-    Floats out(count);
-    for (float& x : out) {
-        seed = seed * 1664525u + 1013904223u;
-        x = static_cast<float>(seed >> 8) / 8388608.0f - 1.0f;
-    }
-    return out;
-}
 Tensor numbers(std::int64_t rows, std::int64_t columns, std::uint32_t seed)
 {
-    return from_vector(random_floats(static_cast<std::size_t>(rows * columns), seed), {rows, columns});
+    return test::random_tensor({rows, columns}, seed);
 }
 
 struct Format {
@@ -144,8 +136,7 @@ void expect_products(const Tensor& given, const QuantizedTensor& q)
     x2.requires_grad_();
     const Tensor y = linear(x, q), want = linear(x2, w);
     expect_same(y, want);
-    const Tensor dy =
-        from_vector(random_floats(static_cast<std::size_t>(y.numel().value()), 9), y.shape()).to(y.dtype());
+    const Tensor dy = test::random_tensor(y.shape(), 9).to(y.dtype());
     y.backward(dy);
     want.backward(dy);
     expect_same(x.grad(), x2.grad());

@@ -123,7 +123,8 @@ public:
     // and numbers that depend on them, such as Adam's 1 - beta1^t, are computed there in f32; programs that were
     // recorded with step() before that throw Error(state) at their next call.  Errors as of step(); Error(shape) where
     // skip has not one element, Error(argument) where not all parameters are on its device.  NaN skips, too: for a
-    // gradient norm that is too large or NaN, give logical_not(norm <= limit).
+    // gradient norm that is too large or NaN, give logical_not(norm <= limit).  The first call must not run beside a
+    // program of this optimizer on another thread.
     void step_unless(const Tensor& skip);
 
     // Returns the parameters of all groups, in order.
