@@ -3,11 +3,11 @@
 //   s' = s + g * g
 //   param' = param - lr * g / (sqrt(s') + eps)
 //
-//   operands   param, grad, s, lr, eps, weight_decay, skip, param', s'
+//   operands   param, grad, s, lr, eps, weight_decay, skip, param', s', low, low'
 //   floats     lr, eps, weight_decay, skip
-//   ints       first workgroup, count
+//   ints       as common/step.glsl says
 // variants: adagrad_step: ; adagrad_step_texel: -DTEXELS ; adagrad_step_f64: -DDOUBLE
-#define OPERANDS 9
+#define OPERANDS 11
 #define FLOATS 4
 #define NUMBERS_AT 3
 #define ADDRESS_OF_RECORD // SwiftShader does not cast a pointer into another
@@ -16,31 +16,31 @@
 #endif
 #extension GL_GOOGLE_include_directive : require
 #include "common/abi.glsl"
-#include "common/vocabulary.glsl"
 #include "common/step.glsl"
+#include "common/step_results.glsl"
 
-layout(constant_id = 2) const uint MAXIMIZE = 0;
+layout(constant_id = 8) const uint MAXIMIZE = 0;
 
 void main()
 {
     const Part part = find_part();
     const REAL lr = number(part, 0u), eps = number(part, 1u), weight_decay = number(part, 2u);
-    const bool skip = number(part, 3u) != 0.0;
+    const bool skip = skips(part);
     const Operand param = operand(part, 0u), grad = operand(part, 1u), square = operand(part, 2u);
     const Operand new_param = operand(part, 7u), new_square = operand(part, 8u);
     for (uint round = 0u; round < ROUNDS; ++round) {
-        const uint at = part.first + round * gl_WorkGroupSize.x;
-        if (4u * at >= part.count)
+        if (is_past(part, round))
             break;
-        const REAL4 p = load(param, at);
-        precise REAL4 g = MAXIMIZE != 0u ? -load(grad, at) : load(grad, at);
+        const REAL4 p = load_param(part, param, round);
+        precise REAL4 g = load_round(part, grad, round, GRAD);
+        g = MAXIMIZE != 0u ? -g : g;
         precise REAL4 decayed = g + weight_decay * p;
         g = weight_decay != 0.0 ? decayed : g;
-        const REAL4 before = load(square, at);
+        const REAL4 before = load_moment(part, square, round, 1u);
         precise REAL4 s = before + g * g;
-        store(new_square, at, unless(skip, before, s));
+        store_moment(part, square, new_square, round, 1u, skip, before, s);
         const REAL4 deviation = REAL4(rp_sqrt(s.x), rp_sqrt(s.y), rp_sqrt(s.z), rp_sqrt(s.w));
         precise REAL4 result = p - lr * g / (deviation + eps);
-        store(new_param, at, unless(skip, p, result));
+        store_param(part, new_param, round, skip, p, result);
     }
 }

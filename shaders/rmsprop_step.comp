@@ -6,11 +6,11 @@
 //   b' = momentum * b + g / d            MOMENTUM
 //   param' = param - lr * b'             without momentum lr * g / d
 //
-//   operands   param, grad, s, a, b, lr, alpha, share, eps, momentum, weight_decay, skip, param', s', a', b'
+//   operands   param, grad, s, a, b, lr, alpha, share, eps, momentum, weight_decay, skip, param', s', a', b', low, low'
 //   floats     lr, alpha, share, eps, momentum, weight_decay, skip
-//   ints       first workgroup, count
+//   ints       as common/step.glsl says
 // variants: rmsprop_step: ; rmsprop_step_texel: -DTEXELS ; rmsprop_step_f64: -DDOUBLE
-#define OPERANDS 16
+#define OPERANDS 18
 #define FLOATS 7
 #define NUMBERS_AT 5
 #define ADDRESS_OF_RECORD // SwiftShader does not cast a pointer into another
@@ -19,41 +19,41 @@
 #endif
 #extension GL_GOOGLE_include_directive : require
 #include "common/abi.glsl"
-#include "common/vocabulary.glsl"
 #include "common/step.glsl"
+#include "common/step_results.glsl"
 
-layout(constant_id = 2) const uint CENTERED = 0;
-layout(constant_id = 3) const uint MOMENTUM = 0;
-layout(constant_id = 4) const uint MAXIMIZE = 0;
+layout(constant_id = 8) const uint CENTERED = 0;
+layout(constant_id = 9) const uint MOMENTUM = 0;
+layout(constant_id = 10) const uint MAXIMIZE = 0;
 
 void main()
 {
     const Part part = find_part();
     const REAL lr = number(part, 0u), alpha = number(part, 1u), share = number(part, 2u);
     const REAL eps = number(part, 3u), momentum = number(part, 4u), weight_decay = number(part, 5u);
-    const bool skip = number(part, 6u) != 0.0;
+    const bool skip = skips(part);
     const Operand param = operand(part, 0u), grad = operand(part, 1u), square = operand(part, 2u);
     const Operand average = operand(part, 3u), change = operand(part, 4u), new_param = operand(part, 12u);
     const Operand new_square = operand(part, 13u), new_average = operand(part, 14u);
     const Operand new_change = operand(part, 15u);
     for (uint round = 0u; round < ROUNDS; ++round) {
-        const uint at = part.first + round * gl_WorkGroupSize.x;
-        if (4u * at >= part.count)
+        if (is_past(part, round))
             break;
-        const REAL4 p = load(param, at);
-        precise REAL4 g = MAXIMIZE != 0u ? -load(grad, at) : load(grad, at);
+        const REAL4 p = load_param(part, param, round);
+        precise REAL4 g = load_round(part, grad, round, GRAD);
+        g = MAXIMIZE != 0u ? -g : g;
         precise REAL4 decayed = g + weight_decay * p;
         g = weight_decay != 0.0 ? decayed : g;
-        const REAL4 s_before = load(square, at);
+        const REAL4 s_before = load_moment(part, square, round, 1u);
         precise REAL4 s = alpha * s_before + share * g * g;
-        store(new_square, at, unless(skip, s_before, s));
+        store_moment(part, square, new_square, round, 1u, skip, s_before, s);
         precise REAL4 variance = s;
         if (CENTERED != 0u) {
-            const REAL4 a_before = load(average, at);
+            const REAL4 a_before = load_moment(part, average, round, 2u);
             precise REAL4 towards = a_before + share * (g - a_before);
             precise REAL4 back = g - (g - a_before) * (1.0 - share);
             const REAL4 a = share < 0.5 ? towards : back;
-            store(new_average, at, unless(skip, a_before, a));
+            store_moment(part, average, new_average, round, 2u, skip, a_before, a);
             variance = s - a * a;
         }
         const REAL4 deviation =
@@ -61,11 +61,12 @@ void main()
         precise REAL4 d = deviation + eps;
         precise REAL4 result = p - lr * g / d;
         if (MOMENTUM != 0u) {
-            const REAL4 b_before = load(change, at);
+            const uint last = CENTERED != 0u ? 3u : 2u;
+            const REAL4 b_before = load_moment(part, change, round, last);
             precise REAL4 b = momentum * b_before + g / d;
-            store(new_change, at, unless(skip, b_before, b));
+            store_moment(part, change, new_change, round, last, skip, b_before, b);
             result = p - lr * b;
         }
-        store(new_param, at, unless(skip, p, result));
+        store_param(part, new_param, round, skip, p, result);
     }
 }

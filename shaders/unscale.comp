@@ -15,7 +15,6 @@
 #endif
 #extension GL_GOOGLE_include_directive : require
 #include "common/abi.glsl"
-#include "common/vocabulary.glsl"
 #include "common/step.glsl"
 
 shared uint finite_of[gl_WorkGroupSize.x];
@@ -33,12 +32,12 @@ void main()
         const uint at = part.first + round * gl_WorkGroupSize.x;
         if (4u * at >= count)
             break;
-        const REAL4 g = load(grad, at);
+        const REAL4 g = load(grad, at, GRAD);
         // The last texel may have elements after the end of the gradient, which are not looked at.
         finite = finite && is_finite(g.x) && (4u * at + 1u >= count || is_finite(g.y)) &&
                  (4u * at + 2u >= count || is_finite(g.z)) && (4u * at + 3u >= count || is_finite(g.w));
         precise REAL4 unscaled = g * factor;
-        store(new_grad, at, unscaled);
+        store(new_grad, at, GRAD, unscaled);
     }
     finite_of[gl_LocalInvocationID.x] = finite ? 1u : 0u;
     barrier();

@@ -12,14 +12,14 @@ constexpr StepNames names{.moments = moments, .numbers = numbers, .min_moments =
 
 void lower(Lowering& l, const Node& n)
 {
-    launch_step(l, n, {.moments = {0}, .flags = {n.attributes.integer("maximize") != 0}});
+    launch_step(l, n, names, {.moments = {0}, .flags = {n.attributes.integer("maximize") != 0}});
 }
 
 void reference(const ReferenceArguments& a)
 {
     const std::vector<double> x = step_numbers(a);
     const double lr = x[0], beta1 = x[1], share1 = x[2], beta2 = x[3], share2 = x[4], kept = x[5];
-    reference_step(a, 0, [=](double& p, double g, double* m) {
+    reference_step(a, names, 0, [=](double& p, double g, double* m) {
         const double direction = beta1 * m[0] + share1 * g;
         p = p * kept - lr * (direction > 0 ? 1 : direction < 0 ? -1 : 0);
         m[0] = beta2 * m[0] + share2 * g;
@@ -28,16 +28,20 @@ void reference(const ReferenceArguments& a)
 
 } // namespace
 
-const Op lion_step_op{
-    .name = "lion_step", .infer = infer_step<names>, .lower = lower, .reference = reference, .doubles = true};
+const Op lion_step_op{.name = "lion_step",
+                      .infer = infer_step<names>,
+                      .lower = lower,
+                      .reference = reference,
+                      .narrow = true,
+                      .doubles = true};
 
 } // namespace ops
 
 std::vector<std::vector<Tensor>> lion_step(const std::vector<StepOf>& of, const LionStep& s)
 {
-    return ops::apply_step(
-        ops::lion_step_op, ops::names, of, {s.lr, s.beta1, s.share1, s.beta2, s.share2, s.kept}, s.skip,
-        {{"parameters", static_cast<std::int64_t>(of.size())}, {"maximize", std::int64_t{s.maximize}}});
+    return ops::apply_step(ops::lion_step_op, ops::names, of,
+                           {s.lr, s.beta1, s.share1, s.beta2, s.share2, s.kept},
+                           {s.skip, s.maximize, s.stochastic_rounding});
 }
 
 std::vector<Tensor> lion_step(const Tensor& param, const Tensor& grad, const std::vector<Tensor>& moments,

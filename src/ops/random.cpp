@@ -151,10 +151,14 @@ void give_back_ordinals(const GeneratorState& first, std::uint64_t count)
     if (now.seed == first.seed && now.ordinal == first.ordinal + count) now = first;
 }
 
-RandomState next_random()
+RandomState next_random(std::uint64_t count)
 {
-    if (graph::Tracer* tracer = graph::current_tracer()) return tracer->next_random();
-    const GeneratorState s = take_ordinals(1);
+    if (graph::Tracer* tracer = graph::current_tracer()) {
+        const RandomState first = tracer->next_random();
+        for (std::uint64_t i = 1; i < count; ++i) tracer->next_random();
+        return first;
+    }
+    const GeneratorState s = take_ordinals(count);
     return {static_cast<long long>(s.seed % two_32), static_cast<long long>(s.seed / two_32),
             static_cast<long long>(s.ordinal)};
 }
@@ -168,19 +172,19 @@ records::RandomState random_state(const Attributes& a)
             .ordinal_high = floor_div(ordinal, two_32)};
 }
 
-RandomWords::RandomWords(const ReferenceArguments& a)
-    : seed_low_(low_word(a.dims[0])), seed_high_(low_word(a.dims[1])), ordinal_low_(low_word(a.dims[2])),
-      ordinal_high_(high_word(a.dims[2]))
+RandomWords::RandomWords(const ReferenceArguments& a, std::int64_t index)
+    : seed_low_(low_word(a.dims[0])), seed_high_(low_word(a.dims[1])),
+      ordinal_low_(low_word(a.dims[2] + index)), ordinal_high_(high_word(a.dims[2] + index))
 {}
 
-native::rp_words RandomWords::operator()(std::int64_t group) const
+native::rp_words RandomWords::operator()(std::int64_t group, std::uint32_t slot) const
 {
-    return native::rp_random(low_word(group), ordinal_low_, ordinal_high_, seed_low_, seed_high_);
+    return native::rp_philox({low_word(group), slot, ordinal_low_, ordinal_high_}, seed_low_, seed_high_);
 }
 
-native::uint RandomWords::of(std::int64_t element) const
+native::uint RandomWords::of(std::int64_t element, std::uint32_t slot) const
 {
-    const native::rp_words w = (*this)(element / 4);
+    const native::rp_words w = (*this)(element / 4, slot);
     const native::uint all[] = {w.x, w.y, w.z, w.w};
     return all[element % 4];
 }

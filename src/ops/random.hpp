@@ -27,7 +27,8 @@ void give_back_ordinals(const GeneratorState& first, std::uint64_t count);
 
 // Returns the random state for one op: that of the program being recorded, or else that of the generator.  The op
 // stores it as attributes seed_low, seed_high and ordinal, in this order and before any other attribute of type Dim.
-graph::RandomState next_random();
+// With a count, the op has this many ordinals from there on.
+graph::RandomState next_random(std::uint64_t count = 1);
 // Draws numbers in [0, 1) on the device of t, f32.
 Tensor uniform_like(const Tensor& t, const Shape&);
 // Draws numbers with this op, whose attributes are the random state, then the shape and the other arguments.
@@ -40,9 +41,9 @@ records::RandomState random_state(const graph::Attributes&);
 // The random words of an op, for its reference function.
 class RandomWords {
 public:
-    explicit RandomWords(const ReferenceArguments&);
-    native::rp_words operator()(std::int64_t group) const; // the words of 4 elements
-    native::uint of(std::int64_t element) const;
+    explicit RandomWords(const ReferenceArguments&, std::int64_t index = 0); // of one of the op's ordinals
+    native::rp_words operator()(std::int64_t group, std::uint32_t slot = 0) const; // the words of 4 elements
+    native::uint of(std::int64_t element, std::uint32_t slot = 0) const;
 
 private:
     native::uint seed_low_, seed_high_, ordinal_low_, ordinal_high_;

@@ -14,7 +14,7 @@ void lower(Lowering& l, const Node& n)
 {
     const bool velocity = moments_of(n) != 0;
     launch_step(
-        l, n,
+        l, n, names,
         {.moments = {velocity ? 0 : StepLaunch::absent},
          .flags = {velocity, n.attributes.integer("nesterov") != 0, n.attributes.integer("maximize") != 0}});
 }
@@ -24,7 +24,7 @@ void reference(const ReferenceArguments& a)
     const std::vector<double> x = step_numbers(a);
     const double lr = x[0], momentum = x[1], share = x[2], decay = x[3];
     const bool velocity = moments_of(a) == 1, nesterov = a.attributes.integer("nesterov") != 0;
-    reference_step(a, decay, [=](double& p, double g, double* m) {
+    reference_step(a, names, decay, [=](double& p, double g, double* m) {
         if (velocity) {
             m[0] = momentum * m[0] + share * g;
             g = nesterov ? g + momentum * m[0] : m[0];
@@ -35,18 +35,20 @@ void reference(const ReferenceArguments& a)
 
 } // namespace
 
-const Op sgd_step_op{
-    .name = "sgd_step", .infer = infer_step<names>, .lower = lower, .reference = reference, .doubles = true};
+const Op sgd_step_op{.name = "sgd_step",
+                     .infer = infer_step<names>,
+                     .lower = lower,
+                     .reference = reference,
+                     .narrow = true,
+                     .doubles = true};
 
 } // namespace ops
 
 std::vector<std::vector<Tensor>> sgd_step(const std::vector<StepOf>& of, const SgdStep& s)
 {
     return ops::apply_step(ops::sgd_step_op, ops::names, of, {s.lr, s.momentum, s.share, s.weight_decay},
-                           s.skip,
-                           {{"parameters", static_cast<std::int64_t>(of.size())},
-                            {"nesterov", std::int64_t{s.nesterov}},
-                            {"maximize", std::int64_t{s.maximize}}});
+                           {s.skip, s.maximize, s.stochastic_rounding},
+                           {{"nesterov", std::int64_t{s.nesterov}}});
 }
 
 std::vector<Tensor> sgd_step(const Tensor& param, const Tensor& grad, const std::vector<Tensor>& moments,

@@ -58,7 +58,7 @@ void lower(Lowering& l, const Node& n)
         flags.layout.sizes = {groups};
         launch_with_texels(l, 1,
                            {.kernel = n.op->name,
-                            .constants = {1, numbers.in_memory},
+                            .constants = {1, numbers.in_memory, 0, static_cast<std::uint32_t>(type.dtype)},
                             .operands = {{l.contiguous(l.input(i)), Use::read},
                                          numbers.operands[0],
                                          {l.output(i), Use::write},
@@ -95,8 +95,12 @@ void reference(const ReferenceArguments& a)
 
 } // namespace
 
-const Op unscale_op{
-    .name = "unscale", .infer = infer, .lower = lower, .reference = reference, .doubles = true};
+const Op unscale_op{.name = "unscale",
+                    .infer = infer,
+                    .lower = lower,
+                    .reference = reference,
+                    .narrow = true,
+                    .doubles = true};
 
 } // namespace ops
 

@@ -24,7 +24,8 @@ Optimizer::Rule Adagrad::rule()
             .number = number<HostStep>,
             .number_on_device = number<DeviceStep>,
             .by_step = 1u << rate,
-            .skips = true};
+            .skips = true,
+            .low_precision = true};
 }
 
 std::vector<Optimizer::Moment> Adagrad::moments_of(const Options& o)
@@ -32,6 +33,9 @@ std::vector<Optimizer::Moment> Adagrad::moments_of(const Options& o)
     if (!(o.initial_accumulator_value >= 0))
         detail::fail(ErrorKind::argument, "Adagrad", "The initial_accumulator_value (",
                      o.initial_accumulator_value, ") must be at least 0.");
+    if (o.initial_accumulator_value != 0 && o.precision.moments == MomentFormat::eight_bit)
+        detail::fail(ErrorKind::argument, "Adagrad", "The initial_accumulator_value (",
+                     o.initial_accumulator_value, ") must be 0 for moments in 8 bits.");
     return {{"sum", o.initial_accumulator_value}};
 }
 
@@ -41,7 +45,8 @@ std::vector<std::vector<Tensor>> Adagrad::updated(const Update& u) const
                                .eps = u.numbers[epsilon],
                                .weight_decay = u.numbers[decay],
                                .maximize = made_with(u.group).maximize,
-                               .skip = u.skipped()});
+                               .skip = u.skipped(),
+                               .stochastic_rounding = u.stochastic_rounding});
 }
 
 } // namespace reprise::optim

@@ -38,7 +38,8 @@ template <class Named> Optimizer::Rule AdamOf<Named>::rule()
             .number = number<is_decoupled<Named>, HostStep>,
             .number_on_device = number<is_decoupled<Named>, DeviceStep>,
             .by_step = 1u << step_size | 1u << root,
-            .skips = true};
+            .skips = true,
+            .low_precision = true};
 }
 
 template <class Named>
@@ -61,7 +62,8 @@ std::vector<std::vector<Tensor>> AdamOf<Named>::updated(const Optimizer::Update&
                             .weight_decay = u.numbers[decay],
                             .kept = u.numbers[shrink],
                             .maximize = this->made_with(u.group).maximize,
-                            .skip = u.skipped()});
+                            .skip = u.skipped(),
+                            .stochastic_rounding = u.stochastic_rounding});
 }
 
 template class AdamOf<AdamOptions>;

@@ -22,7 +22,10 @@ double number(std::size_t n, const HostStep& s)
 
 } // namespace
 
-Optimizer::Rule Lion::rule() { return {.op = "Lion", .numbers = numbers, .number = number, .skips = true}; }
+Optimizer::Rule Lion::rule()
+{
+    return {.op = "Lion", .numbers = numbers, .number = number, .skips = true, .low_precision = true};
+}
 
 std::vector<Optimizer::Moment> Lion::moments_of(const Options&) { return {{"exp_avg"}}; }
 
@@ -35,7 +38,8 @@ std::vector<std::vector<Tensor>> Lion::updated(const Update& u) const
                             .share2 = u.numbers[share2],
                             .kept = u.numbers[shrink],
                             .maximize = made_with(u.group).maximize,
-                            .skip = u.skipped()});
+                            .skip = u.skipped(),
+                            .stochastic_rounding = u.stochastic_rounding});
 }
 
 } // namespace reprise::optim

@@ -94,13 +94,20 @@ void Optimizer::check_change(std::size_t option, double before, double value) co
 }
 
 void Optimizer::add_group(Parameters parameters, std::vector<double> values, std::vector<Moment> moments,
-                          std::shared_ptr<OptimizerOptions> named)
+                          std::shared_ptr<OptimizerOptions> named, const Precision& precision)
 {
     check_parameters(parameters);
+    if (!rule_.low_precision &&
+        (precision.stochastic_rounding || precision.moments == MomentFormat::eight_bit))
+        fail(ErrorKind::unsupported, rule_.op,
+             "This optimizer has neither stochastic rounding nor moments in 8 bits: use SGD, Adam, AdamW, "
+             "RMSprop, "
+             "Adagrad or Lion.");
     for (std::size_t i = 0; i < values.size(); ++i) check_option(i, values[i]);
     groups_.push_back({.first = parameters_.size(),
                        .count = parameters.size(),
                        .moments = std::move(moments),
+                       .precision = precision,
                        .values = std::make_shared<std::vector<double>>(std::move(values)),
                        .initial_lr = std::nullopt,
                        .made = {}});

@@ -18,7 +18,10 @@ double number(std::size_t n, const HostStep& s) { return n == share ? 1 - s.opti
 
 } // namespace
 
-Optimizer::Rule RMSprop::rule() { return {.op = "RMSprop", .numbers = 6, .number = number, .skips = true}; }
+Optimizer::Rule RMSprop::rule()
+{
+    return {.op = "RMSprop", .numbers = 6, .number = number, .skips = true, .low_precision = true};
+}
 
 std::vector<Optimizer::Moment> RMSprop::moments_of(const Options& o)
 {
@@ -38,7 +41,8 @@ std::vector<std::vector<Tensor>> RMSprop::updated(const Update& u) const
                                .weight_decay = u.numbers[weight_decay],
                                .centered = made_with(u.group).centered,
                                .maximize = made_with(u.group).maximize,
-                               .skip = u.skipped()});
+                               .skip = u.skipped(),
+                               .stochastic_rounding = u.stochastic_rounding});
 }
 
 } // namespace reprise::optim

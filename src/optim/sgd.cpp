@@ -28,7 +28,8 @@ Optimizer::Rule SGD::rule()
             .number = number<HostStep>,
             .number_on_device = number<DeviceStep>,
             .by_step = 1u << dampening,
-            .skips = true};
+            .skips = true,
+            .low_precision = true};
 }
 
 std::vector<Optimizer::Moment> SGD::moments_of(const Options& o)
@@ -49,7 +50,8 @@ std::vector<std::vector<Tensor>> SGD::updated(const Update& u) const
                            .weight_decay = u.numbers[weight_decay],
                            .nesterov = made_with(u.group).nesterov,
                            .maximize = made_with(u.group).maximize,
-                           .skip = u.skipped()});
+                           .skip = u.skipped(),
+                           .stochastic_rounding = u.stochastic_rounding});
 }
 
 } // namespace reprise::optim

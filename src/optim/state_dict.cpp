@@ -67,8 +67,9 @@ StateDict Optimizer::state_dict() const
             const std::string name = std::to_string(i) + ".";
             out.emplace(name + "step",
                         from_vector(std::vector<std::int32_t>{static_cast<std::int32_t>(step)}, {1}));
+            const auto initial = initial_state(group, i);
             for (std::size_t m = 0; m < moments_[i].size(); ++m)
-                out.emplace(name + group.moments[m].name, moments_[i][m].detach());
+                out.emplace(name + initial[m].first, moments_[i][m].detach());
         }
     }
     return out;
@@ -122,15 +123,15 @@ void Optimizer::read_parameter(const StateDict& entries, const Group& group, std
         to.step = step->item<std::int32_t>();
     }
     const Variable& own = parameters_[index];
-    for (const Moment& moment : group.moments) {
-        const std::string name = prefix + moment.name;
+    for (const auto& [moment, initial] : initial_state(group, index)) {
+        const std::string name = prefix + moment;
         const Tensor* value = find(entries, name);
-        const Shape shape = moment.one ? Shape() : own.shape();
-        const DType dtype = moment.one ? f32 : own.dtype();
+        const Shape& shape = initial.shape();
+        const DType dtype = initial.dtype();
         if ((value != nullptr) != (step != nullptr))
             refuse("The entries (", prefix, "step) and (", name, ") belong together, but one is missing.");
         if (!value) {
-            to.moments.push_back(full(shape, moment.initial, {.dtype = dtype, .device = own.device()}));
+            to.moments.push_back(initial);
             continue;
         }
         if (!value->defined() || to_string(value->shape()) != to_string(shape))
@@ -168,7 +169,8 @@ void Optimizer::check_names(const StateDict& entries) const
         for (const GroupNumber& o : rule_.options) names.insert(prefix_of(g) + o.name);
         for (std::size_t i = groups_[g].first; i < groups_[g].first + groups_[g].count; ++i) {
             names.insert(std::to_string(i) + ".step");
-            for (const Moment& m : groups_[g].moments) names.insert(std::to_string(i) + "." + m.name);
+            for (const auto& entry : initial_state(groups_[g], i))
+                names.insert(std::to_string(i) + "." + entry.first);
         }
     }
     for (const auto& entry : entries)

@@ -161,17 +161,46 @@ void Optimizer::count_on_device(std::size_t index, const Device& device)
     steps_->on_device[index] = true;
 }
 
+// ---- the state of a parameter ----
+
+namespace {
+
+bool is_low(const Variable& p) { return p.dtype() == f16 || p.dtype() == bf16; }
+
+} // namespace
+
+bool Optimizer::has_master(const Group& g, std::size_t index) const
+{
+    return g.precision.master_weights && is_low(parameters_[index]);
+}
+
+std::vector<std::pair<std::string, Tensor>> Optimizer::initial_state(const Group& g, std::size_t index) const
+{
+    const Variable& p = parameters_[index];
+    const bool master = has_master(g, index);
+    const MomentFormat format = p.dtype() == f64 ? MomentFormat::automatic : g.precision.moments;
+    const DType dtype = format == MomentFormat::bf16 ? bf16
+                        : format == MomentFormat::f32 || (format == MomentFormat::automatic && master)
+                            ? f32
+                            : p.dtype();
+    std::vector<std::pair<std::string, Tensor>> out;
+    for (const Moment& m : g.moments) {
+        if (format == MomentFormat::eight_bit && !m.one)
+            out.emplace_back(m.name, eight_bit_moment(p.shape(), p.device()));
+        else
+            out.emplace_back(m.name, full(m.one ? Shape() : p.shape(), m.initial,
+                                          {.dtype = m.one ? f32 : dtype, .device = p.device()}));
+    }
+    // The first step takes the parameter over into it, as it differs from zeros.
+    if (master) out.emplace_back("master_param", zeros(p.shape(), {.device = p.device()}));
+    return out;
+}
+
 void Optimizer::make_moments(const Group& g, std::size_t index)
 {
-    if (moments_[index].size() == g.moments.size()) return;
+    if (!moments_[index].empty()) return;
     const outside_recording here;
-    const Variable& p = parameters_[index];
-    std::vector<Variable> made;
-    for (const Moment& m : g.moments)
-        made.emplace_back(full(m.one ? Shape() : p.shape(), m.initial,
-                               {.dtype = m.one ? f32 : p.dtype(), .device = p.device()}),
-                          false);
-    moments_[index] = std::move(made);
+    for (const auto& [name, value] : initial_state(g, index)) moments_[index].emplace_back(value, false);
 }
 
 // ---- a step ----
@@ -213,25 +242,43 @@ public:
     }
 
 private:
-    StepOf step_of(std::size_t i) const
+    StepOf step_of(const Group& g, std::size_t i) const
     {
-        return {o_.parameters_[i], o_.parameters_[i].grad(), {o_.moments_[i].begin(), o_.moments_[i].end()}};
+        const Variable& p = o_.parameters_[i];
+        std::vector<Tensor> moments(o_.moments_[i].begin(), o_.moments_[i].end());
+        if (!o_.has_master(g, i)) return {p, p.grad(), std::move(moments)};
+        const Tensor master = moments.back();
+        moments.pop_back();
+        return {master, p.grad(), std::move(moments), p};
     }
 
-    // Updates parameters by the same numbers.
+    // Updates parameters by the same numbers: those with a master copy, and the others.
     void update(std::size_t group, const std::vector<std::size_t>& indices,
                 const std::vector<Tensor>& numbers)
     {
-        if (indices.empty()) return;
-        std::vector<StepOf> of;
-        for (const std::size_t i : indices) of.push_back(step_of(i));
-        const std::vector<std::vector<Tensor>> values = o_.updated({group, of, numbers, skip_});
-        for (std::size_t k = 0; k < indices.size(); ++k) {
-            std::vector<Variable> variables{o_.parameters_[indices[k]]};
-            const std::vector<Variable>& moments = o_.moments_[indices[k]];
-            variables.insert(variables.end(), moments.begin(), moments.end());
-            for (std::size_t m = 0; m < variables.size(); ++m) assign(variables[m], values[k][m]);
+        const Group& g = o_.groups_[group];
+        for (const bool master : {false, true}) {
+            std::vector<StepOf> of;
+            std::vector<std::size_t> chosen;
+            for (const std::size_t i : indices) {
+                if (o_.has_master(g, i) != master) continue;
+                chosen.push_back(i);
+                of.push_back(step_of(g, i));
+            }
+            if (of.empty()) continue;
+            const std::vector<std::vector<Tensor>> values =
+                o_.updated({group, of, numbers, skip_, g.precision.stochastic_rounding});
+            for (std::size_t k = 0; k < chosen.size(); ++k) assign(chosen[k], master, values[k]);
         }
+    }
+
+    // Assigns the results of a step, whose last one is the parameter where it has a master copy.
+    void assign(std::size_t index, bool master, std::vector<Tensor> values)
+    {
+        std::vector<Variable> variables{o_.parameters_[index]};
+        variables.insert(variables.end(), o_.moments_[index].begin(), o_.moments_[index].end());
+        if (master) std::swap(values.front(), values.back());
+        for (std::size_t m = 0; m < variables.size(); ++m) assign(variables[m], values[m]);
     }
 
     void assign(const Variable& variable, const Tensor& value)

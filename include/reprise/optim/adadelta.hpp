@@ -13,6 +13,7 @@ struct AdadeltaSettings {
     double eps = 1e-6;       // added below the roots
     double weight_decay = 0; // adds weight_decay p to the gradient
     bool maximize = false;   // maximizes: negates the gradient first
+    Precision precision{};   // dtypes of the state, and rounding
 };
 // Calls f for each number of a group.
 template <class F> void each_number(AdadeltaSettings& o, const F& f)
@@ -24,7 +25,7 @@ template <class F> void each_number(AdadeltaSettings& o, const F& f)
 }
 // The same options in libtorch's style, which convert to those in braces: AdadeltaOptions(1.0).rho(0.95).
 using AdadeltaOptions = NamedOptions<AdadeltaSettings, setting::lr, setting::rho, setting::eps,
-                                     setting::weight_decay, setting::maximize>;
+                                     setting::weight_decay, setting::maximize, setting::precision>;
 // Adadelta (Zeiler 2012), as torch.optim.Adadelta.  With the gradient g of a parameter p:
 // s = rho s + (1 - rho) g^2;  d = sqrt(u + eps) / sqrt(s + eps) g;  u = rho u + (1 - rho) d^2;  p -= lr d.
 class Adadelta : public BuiltinOptimizer<Adadelta, AdadeltaOptions> {

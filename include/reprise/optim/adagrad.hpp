@@ -14,6 +14,7 @@ struct AdagradSettings {
     double initial_accumulator_value = 0; // s before the first step
     double eps = 1e-10;                   // added to the denominator
     bool maximize = false;                // maximizes: negates the gradient first
+    Precision precision{};                // dtypes of the state, and rounding
 };
 // Calls f for each number of a group.
 template <class F> void each_number(AdagradSettings& o, const F& f)
@@ -25,8 +26,9 @@ template <class F> void each_number(AdagradSettings& o, const F& f)
 }
 // The same options in libtorch's style, which convert to those in braces:
 // AdagradOptions(1e-2).weight_decay(0.01).
-using AdagradOptions = NamedOptions<AdagradSettings, setting::lr, setting::lr_decay, setting::weight_decay,
-                                    setting::eps, setting::initial_accumulator_value, setting::maximize>;
+using AdagradOptions =
+    NamedOptions<AdagradSettings, setting::lr, setting::lr_decay, setting::weight_decay, setting::eps,
+                 setting::initial_accumulator_value, setting::maximize, setting::precision>;
 // Adagrad, as torch.optim.Adagrad.  At step t (from 1), with the gradient g of a parameter p:
 // s += g^2;  p -= lr / (1 + (t - 1) lr_decay) g / (sqrt(s) + eps).
 class Adagrad : public BuiltinOptimizer<Adagrad, AdagradOptions> {

@@ -15,13 +15,14 @@ struct AdamSettings {
     double weight_decay = 0;                        // adds weight_decay p to the gradient
     bool amsgrad = false;                           // AMSGrad: divides by the largest v so far
     bool maximize = false;                          // maximizes: negates the gradient first
+    Precision precision{};                          // dtypes of the state, and rounding
 };
 // Calls f for each number of a group.
 template <class F> void each_number(AdamSettings& o, const F& f) { each_number_of_adam(o, f); }
 // The same options in libtorch's style, which convert to those in braces:
 // AdamOptions(1e-3).weight_decay(0.01).
 using AdamOptions = NamedOptions<AdamSettings, setting::lr, setting::eps, setting::weight_decay, BetasSetting,
-                                 setting::amsgrad, setting::maximize>;
+                                 setting::amsgrad, setting::maximize, setting::precision>;
 // The base class of Adam and AdamW; for the library itself.
 template <class Named> class AdamOf : public BuiltinOptimizer<AdamOf<Named>, Named> {
 public:
@@ -49,13 +50,14 @@ struct AdamWSettings {
     double weight_decay = 1e-2;                     // p -= lr weight_decay p, before the update
     bool amsgrad = false;                           // AMSGrad: divides by the largest v so far
     bool maximize = false;                          // maximizes: negates the gradient first
+    Precision precision{};                          // dtypes of the state, and rounding
 };
 // Calls f for each number of a group.
 template <class F> void each_number(AdamWSettings& o, const F& f) { each_number_of_adam(o, f); }
 // The same options in libtorch's style, which convert to those in braces:
 // AdamWOptions(1e-3).weight_decay(0.01).
 using AdamWOptions = NamedOptions<AdamWSettings, setting::lr, setting::eps, setting::weight_decay,
-                                  BetasSetting, setting::amsgrad, setting::maximize>;
+                                  BetasSetting, setting::amsgrad, setting::maximize, setting::precision>;
 extern template class AdamOf<AdamWOptions>;
 // Adam with decoupled weight decay, which is not a part of the gradient, as torch.optim.AdamW.
 class AdamW : public AdamOf<AdamWOptions> {

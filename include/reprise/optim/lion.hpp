@@ -13,6 +13,7 @@ struct LionSettings {
     std::pair<double, double> betas = {0.9, 0.99}; // b1 of the update's direction, b2 of the moving average m
     double weight_decay = 0;                       // p -= lr weight_decay p, before the update
     bool maximize = false;                         // maximizes: negates the gradient first
+    Precision precision{};                         // dtypes of the state, and rounding
 };
 // Calls f for each number of a group.
 template <class F> void each_number(LionSettings& o, const F& f)
@@ -24,8 +25,8 @@ template <class F> void each_number(LionSettings& o, const F& f)
 }
 // The same options in libtorch's style, which convert to those in braces:
 // LionOptions(1e-4).weight_decay(0.01).
-using LionOptions =
-    NamedOptions<LionSettings, setting::lr, setting::weight_decay, BetasSetting, setting::maximize>;
+using LionOptions = NamedOptions<LionSettings, setting::lr, setting::weight_decay, BetasSetting,
+                                 setting::maximize, setting::precision>;
 // Lion.  With the gradient g of a parameter p:  p -= lr sign(b1 m + (1 - b1) g);  m = b2 m + (1 - b2) g.
 class Lion : public BuiltinOptimizer<Lion, LionOptions> {
 public:

@@ -16,6 +16,7 @@ struct NAdamSettings {
     double momentum_decay = 4e-3;                   // how fast c_t approaches b1
     bool decoupled_weight_decay = false;            // p -= lr weight_decay p instead, as in AdamW
     bool maximize = false;                          // maximizes: negates the gradient first
+    Precision precision{};                          // dtypes of the state, and rounding
 };
 // Calls f for each number of a group.
 template <class F> void each_number(NAdamSettings& o, const F& f)
@@ -27,7 +28,7 @@ template <class F> void each_number(NAdamSettings& o, const F& f)
 // NAdamOptions(2e-3).momentum_decay(1e-3).
 using NAdamOptions =
     NamedOptions<NAdamSettings, setting::lr, setting::eps, setting::weight_decay, setting::momentum_decay,
-                 BetasSetting, setting::decoupled_weight_decay, setting::maximize>;
+                 BetasSetting, setting::decoupled_weight_decay, setting::maximize, setting::precision>;
 // NAdam, Adam with Nesterov momentum (Dozat 2016), as torch.optim.NAdam.  At step t (from 1), with the
 // gradient g of a parameter p:  c_t = b1 (1 - 0.96^(t momentum_decay) / 2);  C = c_1 c_2 ... c_t;
 // m = b1 m + (1 - b1) g;  v = b2 v + (1 - b2) g^2;  d = sqrt(v / (1 - b2^t)) + eps;

@@ -19,6 +19,7 @@
 #include <reprise/ops/updates.hpp>
 #include <reprise/optim/options.hpp>
 #include <reprise/optim/parameters.hpp>
+#include <reprise/optim/precision.hpp>
 #include <reprise/optim/rule.hpp>
 #include <reprise/tensor.hpp>
 
@@ -215,7 +216,8 @@ public:
     // Returns everything that is needed to resume training.  For each group g: "param_groups.g.params" (i32, the
     // indices of its parameters) and "param_groups.g.NAME" for each number, such as "param_groups.0.lr" (i32 [2], the
     // low and the high half of the double's bits).  For each parameter i that was updated: "i.step" (i32) and its
-    // moments by PyTorch's names, such as "i.momentum_buffer", or "i.exp_avg" and "i.exp_avg_sq".
+    // moments by PyTorch's names, such as "i.momentum_buffer", or "i.exp_avg" and "i.exp_avg_sq"; with master weights
+    // "i.master_param".
     StateDict state_dict() const;
     // Loads a result of state_dict(); a number may also be an f32 of one element.  Recorded programs use it from their
     // next call on.  Throws Error(argument, shape, dtype), after which nothing has changed, for the state of an
@@ -227,7 +229,7 @@ protected:
     struct Moment {
         const char* name;   // PyTorch's name
         double initial = 0; // the value of its elements before the first step
-        bool one = false;   // f32 of one element, in place of the parameter's shape and dtype
+        bool one = false;   // f32 of one element, in place of the parameter's shape and of Precision::moments
     };
     // Parameters to update together.
     struct Update {
@@ -235,6 +237,7 @@ protected:
         const std::vector<StepOf>& of;      // the parameters, gradients and moments
         const std::vector<Tensor>& numbers; // the numbers of Rule::number, one element each
         Tensor skip;                        // of step_unless(), f32 of one element; undefined in step()
+        bool stochastic_rounding;           // Precision::stochastic_rounding of the group
         // Returns skip as a number of a step.
         StepNumber skipped() const { return skip.defined() ? StepNumber(skip) : StepNumber(0.0); }
     };
@@ -246,15 +249,16 @@ protected:
     void set_defaults(std::unique_ptr<OptimizerOptions> options) { defaults_ = std::move(options); }
     // Adds a group with the values of Rule::options; `named` becomes the group's options().
     void add_group(Parameters, std::vector<double> values, std::vector<Moment>,
-                   std::shared_ptr<OptimizerOptions> named);
+                   std::shared_ptr<OptimizerOptions> named, const Precision& = {});
 
 private:
-    // Returns the new values of each parameter and of its moments, in this order.
+    // Returns the new values of each parameter, of its moments and, where StepOf::low is defined, of that.
     virtual std::vector<std::vector<Tensor>> updated(const Update&) const = 0;
 
     struct Group {
         std::size_t first, count; // parameters
         std::vector<Moment> moments;
+        Precision precision;
         std::shared_ptr<std::vector<double>> values; // of rule_.options; shared with programs
         std::optional<double> initial_lr;
         Variable made; // i32 [count]: the steps of each parameter, where the device counts them
@@ -272,6 +276,8 @@ private:
     void check_device(const Device&) const;
     void count_on_device(std::size_t group, const Device&);
     void set_made(Group&, const std::vector<std::int64_t>&);
+    bool has_master(const Group&, std::size_t index) const;
+    std::vector<std::pair<std::string, Tensor>> initial_state(const Group&, std::size_t index) const;
     void make_moments(const Group&, std::size_t index);
     void make_step(const Tensor& skip);
     void check_parameters(const Parameters&) const;
@@ -289,7 +295,8 @@ private:
     std::deque<GroupView> views_; // a deque, so that references stay valid when a group is added
     std::unique_ptr<OptimizerOptions> defaults_;
     std::vector<Variable> parameters_;
-    std::vector<std::vector<Variable>> moments_; // by parameter; created at its first step
+    // By parameter: the moments, then its master copy if it has one; created at its first step.
+    std::vector<std::vector<Variable>> moments_;
     std::shared_ptr<Steps> steps_;
 };
 
@@ -307,7 +314,10 @@ public:
         std::vector<Moment> kept = moments(options);
         std::vector<double> values;
         each_number(options, [&](const GroupNumber&, double& value) { values.push_back(value); });
-        add_group(group.params, std::move(values), std::move(kept), std::make_shared<Named>(options));
+        Precision precision;
+        if constexpr (requires { options.precision; }) precision = options.precision;
+        add_group(group.params, std::move(values), std::move(kept), std::make_shared<Named>(options),
+                  precision);
         kinds_.push_back(options);
     }
     // The same for parameters in braces.

@@ -15,13 +15,15 @@ struct RAdamSettings {
     double weight_decay = 0;                        // adds weight_decay p to the gradient
     bool decoupled_weight_decay = false;            // p -= lr weight_decay p instead, as in AdamW
     bool maximize = false;                          // maximizes: negates the gradient first
+    Precision precision{};                          // dtypes of the state, and rounding
 };
 // Calls f for each number of a group.
 template <class F> void each_number(RAdamSettings& o, const F& f) { each_number_of_adam(o, f); }
 // The same options in libtorch's style, which convert to those in braces:
 // RAdamOptions(1e-3).weight_decay(0.01).
-using RAdamOptions = NamedOptions<RAdamSettings, setting::lr, setting::eps, setting::weight_decay,
-                                  BetasSetting, setting::decoupled_weight_decay, setting::maximize>;
+using RAdamOptions =
+    NamedOptions<RAdamSettings, setting::lr, setting::eps, setting::weight_decay, BetasSetting,
+                 setting::decoupled_weight_decay, setting::maximize, setting::precision>;
 // RAdam, the rectified Adam (Liu et al. 2020), as torch.optim.RAdam.  At step t (from 1), with the gradient g
 // of a parameter p:  m = b1 m + (1 - b1) g;  v = b2 v + (1 - b2) g^2;  n = 2 / (1 - b2) - 1;
 // r = n - 2 t b2^t / (1 - b2^t).  While r <= 5:  p -= lr m / (1 - b1^t);  later

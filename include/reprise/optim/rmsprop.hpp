@@ -15,6 +15,7 @@ struct RMSpropSettings {
     double momentum = 0;     // factor of the previous update
     bool centered = false;   // divides by the standard deviation of the gradient, not its root mean square
     bool maximize = false;   // maximizes: negates the gradient first
+    Precision precision{};   // dtypes of the state, and rounding
 };
 // Calls f for each number of a group.
 template <class F> void each_number(RMSpropSettings& o, const F& f)
@@ -29,7 +30,7 @@ template <class F> void each_number(RMSpropSettings& o, const F& f)
 // RMSpropOptions(1e-2).weight_decay(0.01).
 using RMSpropOptions =
     NamedOptions<RMSpropSettings, setting::lr, setting::alpha, setting::eps, setting::weight_decay,
-                 setting::momentum, setting::centered, setting::maximize>;
+                 setting::momentum, setting::centered, setting::maximize, setting::precision>;
 // RMSprop, as torch.optim.RMSprop.  With the gradient g of a parameter p:
 // s = alpha s + (1 - alpha) g^2;  d = sqrt(s) + eps;  p -= lr g / d.
 // With `centered`, a = alpha a + (1 - alpha) g and d = sqrt(s - a^2) + eps.

@@ -65,6 +65,8 @@ struct Rule {
     std::uint32_t by_step = 0; // bit n is set where number n depends on t
     // Whether the update changes nothing where Update::skip is nonzero; without it step_unless() selects by where().
     bool skips = false;
+    // Whether the update rounds stochastically and takes moments in 8 bits, as the steps of ops/updates.hpp do.
+    bool low_precision = false;
     std::vector<GroupNumber> options{}; // the numbers of a group, of each_number(); "lr" is the first
 };
 

@@ -14,6 +14,7 @@ struct SGDSettings {
     double weight_decay = 0; // adds weight_decay p to the gradient
     bool nesterov = false;   // Nesterov momentum; needs a momentum above 0 and a dampening of 0
     bool maximize = false;   // maximizes: negates the gradient first
+    Precision precision{};   // dtypes of the state, and rounding
 };
 // Calls f for each number of a group.
 template <class F> void each_number(SGDSettings& o, const F& f)
@@ -24,8 +25,9 @@ template <class F> void each_number(SGDSettings& o, const F& f)
     f({"weight_decay"}, o.weight_decay);
 }
 // The same options in libtorch's style, which convert to those in braces: SGDOptions(0.1).weight_decay(0.01).
-using SGDOptions = NamedOptions<SGDSettings, setting::lr, setting::momentum, setting::dampening,
-                                setting::weight_decay, setting::nesterov, setting::maximize>;
+using SGDOptions =
+    NamedOptions<SGDSettings, setting::lr, setting::momentum, setting::dampening, setting::weight_decay,
+                 setting::nesterov, setting::maximize, setting::precision>;
 // Stochastic gradient descent, as torch.optim.SGD.  With the gradient g of a parameter p:
 // g += weight_decay p;  v = momentum v + (1 - dampening) g, at the first step v = g;  p -= lr v.
 // With `nesterov`, p -= lr (g + momentum v).

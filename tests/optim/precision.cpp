@@ -1,0 +1,476 @@
+// Precision: master weights, stochastic rounding, moments in bf16 and in 8 bits.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <limits>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <reprise/reprise.hpp>
+
+#include "ops/vocabulary.hpp"
+#include "shape/error_of.hpp"
+#include "testing/values.hpp"
+
+namespace reprise {
+namespace ops::native {
+#define RPF float
+#define RP_FN inline
+#include "ops/dynamic8.inc"
+#undef RPF
+#undef RP_FN
+} // namespace ops::native
+
+namespace {
+
+using optim::MomentFormat;
+using optim::Optimizer;
+using optim::Precision;
+using testing::HasSubstr;
+
+// ---- 8 bits ----
+
+// bitsandbytes' create_dynamic_map(): the values in order.
+std::vector<double> dynamic_map(bool is_signed)
+{
+    std::vector<double> out{0, 1};
+    for (int decade = 0; decade < 7; ++decade) {
+        const int count = 1 << (decade + (is_signed ? 0 : 1));
+        for (int i = 0; i < count; ++i) {
+            const double from = 0.1 + 0.9 * i / count, to = 0.1 + 0.9 * (i + 1) / count;
+            const double value = std::pow(10.0, decade - 6) * (from + to) / 2;
+            out.push_back(value);
+            if (is_signed) out.push_back(-value);
+        }
+    }
+    std::sort(out.begin(), out.end());
+    return out;
+}
+
+float value_of(std::uint32_t code, float scale, bool is_signed)
+{
+    return ops::native::rp_dynamic8_value(code, scale, is_signed);
+}
+
+TEST(Dynamic8, HasTheValuesOfTheDynamicMap)
+{
+    for (const bool is_signed : {false, true}) {
+        std::vector<double> found;
+        for (std::uint32_t code = 0; code < 256; ++code) found.push_back(value_of(code, 1, is_signed));
+        std::sort(found.begin(), found.end());
+        const std::vector<double> want = dynamic_map(is_signed);
+        ASSERT_EQ(want.size(), 256u);
+        for (std::size_t i = 0; i < want.size(); ++i)
+            EXPECT_NEAR(found[i], want[i], 2e-7 * std::fabs(want[i])) << i << ' ' << is_signed;
+    }
+}
+
+TEST(Dynamic8, TakesTheNearestValue)
+{
+    for (const bool is_signed : {false, true}) {
+        const std::vector<double> map = dynamic_map(is_signed);
+        for (int i = 0; i <= 200000; ++i) {
+            // Evenly and by decades, as most values are near 0.
+            const double t = i / 200000.0, magnitude = i % 2 == 0 ? t : std::pow(10.0, -8 * t);
+            const auto x = static_cast<float>(is_signed && i % 3 == 0 ? -magnitude : magnitude);
+            const double found = value_of(ops::native::rp_dynamic8_code(x, 1, is_signed), 1, is_signed);
+            const auto above = std::lower_bound(map.begin(), map.end(), x);
+            double nearest = 2;
+            for (auto at = above == map.begin() ? above : above - 1; at != map.end() && at <= above; ++at)
+                nearest = std::min(nearest, std::fabs(*at - x));
+            ASSERT_NEAR(std::fabs(found - x), nearest, 1e-7) << x << ' ' << is_signed;
+        }
+    }
+}
+
+// The bytes of a moment with these values.
+std::vector<std::uint8_t> blocks_of(const std::vector<float>& x, bool is_signed)
+{
+    std::vector<std::uint8_t> out;
+    for (std::size_t first = 0; first < x.size(); first += 256) {
+        std::uint32_t largest = 0;
+        const std::size_t end = std::min(first + 256, x.size());
+        for (std::size_t i = first; i < end; ++i)
+            largest = std::max(largest, std::bit_cast<std::uint32_t>(std::fabs(x[i])));
+        for (int b = 0; b < 4; ++b) out.push_back(static_cast<std::uint8_t>(largest >> (8 * b)));
+        for (std::size_t i = first; i < first + 256; ++i)
+            out.push_back(i < end ? static_cast<std::uint8_t>(ops::native::rp_dynamic8_code(
+                                        x[i], std::bit_cast<float>(largest), is_signed))
+                                  : std::uint8_t{0});
+    }
+    return out;
+}
+
+// Numbers of all sizes, with zeros.
+std::vector<float> numbers(std::int64_t n)
+{
+    std::vector<float> out = test::floats(static_cast<std::size_t>(n), 1, -1, 1);
+    for (std::size_t i = 0; i < out.size(); ++i)
+        out[i] = i % 7 == 3 ? 0 : std::ldexp(out[i], -static_cast<int>(i % 23));
+    return out;
+}
+
+TEST(EightBitMoments, HaveTheSameBytesOnEachDevice)
+{
+    for (const std::int64_t n : {1, 3, 255, 256, 257, 5000}) {
+        const std::vector<float> x = numbers(n);
+        const Tensor g = from_vector(x, {n});
+        // A velocity that is the gradient, and a sum that is its square.
+        const auto velocity = sgd_step(zeros({n}), g, {eight_bit_moment({n}, default_device())},
+                                       {.lr = 0.5, .momentum = 0.0})[1];
+        EXPECT_EQ(velocity.to_vector<std::uint8_t>(), blocks_of(x, true)) << n;
+        const auto sum =
+            adagrad_step(zeros({n}), g, {eight_bit_moment({n}, default_device())}, {.lr = 0.5})[1];
+        std::vector<float> squares;
+        for (const float v : x) squares.push_back(v * v);
+        EXPECT_EQ(sum.to_vector<std::uint8_t>(), blocks_of(squares, false)) << n;
+        // Read again: a step without gradient moves the parameter by the decoded velocity.
+        const auto next = sgd_step(zeros({n}), zeros({n}), {velocity}, {.lr = 1.0, .momentum = 1.0});
+        const std::vector<float> moved = next[0].to_vector<float>();
+        const std::vector<std::uint8_t> bytes = velocity.to_vector<std::uint8_t>();
+        for (std::size_t i = 0; i < moved.size(); ++i) {
+            float scale = 0;
+            std::memcpy(&scale, &bytes[i / 256 * 260], 4);
+            ASSERT_EQ(-moved[i], value_of(bytes[i / 256 * 260 + 4 + i % 256], scale, true)) << n << ' ' << i;
+        }
+    }
+}
+
+TEST(EightBitMoments, ABlockWithNanIsNan)
+{
+    std::vector<float> x(600, 0.5F);
+    x[300] = std::numeric_limits<float>::quiet_NaN();
+    const Tensor zero = zeros({600});
+    const auto first =
+        sgd_step(zero, from_vector(x), {eight_bit_moment({600}, default_device())}, {.lr = 1.0});
+    const std::vector<float> p =
+        sgd_step(zero, zero, {first[1]}, {.lr = 1.0, .momentum = 1.0})[0].to_vector<float>();
+    for (std::size_t i = 0; i < p.size(); ++i) EXPECT_EQ(std::isnan(p[i]), i >= 256 && i < 512) << i;
+}
+
+// ---- optimizers ----
+
+template <class O>
+std::function<std::unique_ptr<Optimizer>(const Parameters&, const Precision&)> with(typename O::Options o)
+{
+    return [o](const Parameters& p, const Precision& precision) mutable {
+        o.precision = precision;
+        return std::make_unique<O>(p, o);
+    };
+}
+using Make = std::function<std::unique_ptr<Optimizer>(const Parameters&, const Precision&)>;
+const std::map<std::string, Make>& optimizers()
+{
+    static const std::map<std::string, Make> all{
+        {"SGD", with<optim::SGD>({.lr = 0.01, .momentum = 0.9, .weight_decay = 0.1})},
+        {"SGD_plain", with<optim::SGD>({.lr = 0.01})},
+        {"Adam", with<optim::Adam>({.lr = 0.01, .amsgrad = true})},
+        {"AdamW", with<optim::AdamW>({.lr = 0.01})},
+        {"RMSprop", with<optim::RMSprop>({.lr = 0.001, .momentum = 0.5, .centered = true})},
+        {"Adagrad", with<optim::Adagrad>({.lr = 0.03})},
+        {"Lion", with<optim::Lion>({.lr = 0.001})},
+        {"NAdam", with<optim::NAdam>({.lr = 0.01})},
+        {"RAdam", with<optim::RAdam>({.lr = 0.01})},
+        {"Adamax", with<optim::Adamax>({.lr = 0.01})},
+        {"Adadelta", with<optim::Adadelta>({.lr = 0.5})},
+    };
+    return all;
+}
+class EachOptimizer : public testing::TestWithParam<std::string> {
+protected:
+    static std::unique_ptr<Optimizer> make(const Parameters& p, const Precision& precision)
+    {
+        return optimizers().at(GetParam())(p, precision);
+    }
+    static bool in_kernels() // whether it has stochastic rounding and 8 bits
+    {
+        for (const char* name : {"NAdam", "RAdam", "Adamax", "Adadelta"})
+            if (GetParam() == name) return false;
+        return true;
+    }
+};
+std::vector<std::string> names()
+{
+    std::vector<std::string> out;
+    for (const auto& [name, make] : optimizers()) out.push_back(name);
+    return out;
+}
+INSTANTIATE_TEST_SUITE_P(Optimizers, EachOptimizer, testing::ValuesIn(names()),
+                         [](const auto& test) { return test.param; });
+
+Tensor gradient_of(std::uint32_t step, std::int64_t n, DType t)
+{
+    return cast(from_vector(test::floats(static_cast<std::size_t>(n), 100 + step, -1, 1)), t);
+}
+
+// Steps with a master copy are those of f32, rounded; also after the parameter was assigned.
+TEST_P(EachOptimizer, MasterWeightsAreThoseOfF32)
+{
+    constexpr std::int64_t n = 300;
+    for (const DType t : {bf16, f16})
+        for (const bool recorded : {false, true}) {
+            const Tensor start = cast(from_vector(test::floats(n, 1, -1, 1)), t);
+            Variable low(start), full_precision(cast(start, f32));
+            const auto of_low = make({low}, {.master_weights = true}), of_f32 = make({full_precision}, {});
+            const auto steps = [&](Tensor g) {
+                low.set_grad(g);
+                full_precision.set_grad(cast(g, f32));
+                of_low->step();
+                of_f32->step();
+                return g * 1;
+            };
+            std::optional<Program> program;
+            if (recorded) program = record(steps, {spec({symbol("n")}, t)});
+            for (std::uint32_t step = 0; step < 6; ++step) {
+                if (step == 4) { // elements are assigned
+                    const Tensor changed =
+                        cat({low.detach().slice(0, 0, 250), full({50}, 0.25, {.dtype = t})});
+                    const Tensor f32_changed =
+                        cat({full_precision.detach().slice(0, 0, 250), full({50}, 0.25)});
+                    eval({changed, f32_changed});
+                    low.assign(changed);
+                    full_precision.assign(f32_changed);
+                }
+                const Tensor g = gradient_of(step, n, t);
+                if (program) static_cast<void>((*program)(g));
+                else steps(g);
+                EXPECT_EQ(low.dtype(), t);
+                EXPECT_EQ(low.to_vector<float>(), cast(full_precision, t).to_vector<float>()) << step;
+            }
+            const optim::StateDict state = of_low->state_dict();
+            EXPECT_EQ(state.at("0.master_param").to_vector<float>(), full_precision.to_vector<float>());
+            for (const auto& [name, value] : state)
+                if (name.starts_with("0.") && name != "0.step") {
+                    EXPECT_EQ(value.dtype(), f32) << name;
+                }
+        }
+}
+
+// The state in each form can be saved, and another optimizer goes on with it.
+TEST_P(EachOptimizer, StateInAnyFormResumes)
+{
+    constexpr std::int64_t n = 300;
+    for (const MomentFormat format : {MomentFormat::f32, MomentFormat::bf16, MomentFormat::eight_bit})
+        for (const bool master : {false, true}) {
+            if (format == MomentFormat::eight_bit && !in_kernels()) continue;
+            const Precision precision{.master_weights = master, .moments = format};
+            Variable p(cast(from_vector(test::floats(n, 1, -1, 1)), bf16)), q(p.detach());
+            const auto first = make({p}, precision);
+            const auto step = [&](Variable& v, Optimizer& o, std::uint32_t k) {
+                v.set_grad(gradient_of(k, n, bf16));
+                o.step();
+            };
+            for (std::uint32_t k = 0; k < 3; ++k) step(p, *first, k);
+            q.assign(p.detach());
+            const auto second = make({q}, precision);
+            second->load_state_dict(first->state_dict());
+            for (std::uint32_t k = 3; k < 6; ++k) {
+                step(p, *first, k);
+                step(q, *second, k);
+            }
+            EXPECT_EQ(p.to_vector<float>(), q.to_vector<float>());
+            const DType want = format == MomentFormat::f32 ? f32 : format == MomentFormat::bf16 ? bf16 : u8;
+            for (const auto& [name, value] : first->state_dict())
+                if (name.starts_with("0.") && name != "0.step" && name != "0.master_param" &&
+                    name != "0.mu_product") {
+                    EXPECT_EQ(value.dtype(), want) << name;
+                }
+            if (GetParam() == "SGD_plain" || format == MomentFormat::f32) continue;
+            const auto other = make({q}, {.master_weights = master, .moments = MomentFormat::f32});
+            EXPECT_THROW(other->load_state_dict(first->state_dict()), Error);
+        }
+}
+
+// A step that the device skips leaves every bit as it is.
+TEST_P(EachOptimizer, SkippedStepsLeaveEveryBit)
+{
+    constexpr std::int64_t n = 700;
+    for (const MomentFormat format : {MomentFormat::bf16, MomentFormat::eight_bit})
+        for (const bool master : {false, true}) {
+            if (format == MomentFormat::eight_bit && !in_kernels()) continue;
+            Variable p(cast(from_vector(test::floats(n, 1, -1, 1)), bf16));
+            const auto o =
+                make({p}, {.master_weights = master, .stochastic_rounding = in_kernels(), .moments = format});
+            const auto step = [&](float skip) {
+                p.set_grad(gradient_of(1, n, bf16));
+                o->step_unless(full({}, skip));
+            };
+            step(0);
+            const std::vector<float> before = p.to_vector<float>();
+            const optim::StateDict state = o->state_dict();
+            step(1);
+            EXPECT_EQ(p.to_vector<float>(), before);
+            for (const auto& [name, value] : o->state_dict())
+                EXPECT_EQ(to_bytes(value), to_bytes(state.at(name))) << name;
+            step(0);
+            EXPECT_NE(p.to_vector<float>(), before);
+        }
+}
+
+TEST_P(EachOptimizer, RefusesWhatItCannotDo)
+{
+    Variable p(ones({3}, {.dtype = bf16}));
+    for (const Precision& precision :
+         {Precision{.stochastic_rounding = true}, Precision{.moments = MomentFormat::eight_bit}}) {
+        if (in_kernels()) EXPECT_NO_THROW(make({p}, precision));
+        else
+            EXPECT_THAT(error_of([&] { make({p}, precision); }).text,
+                        HasSubstr("has neither stochastic rounding nor moments in 8 bits"));
+    }
+}
+
+// ---- stochastic rounding ----
+
+TEST(StochasticRounding, IsExactOnAverage)
+{
+    constexpr std::int64_t n = 100000;
+    manual_seed(7);
+    Variable p(ones({n}, {.dtype = bf16}));
+    optim::SGD sgd({p}, {.lr = 0x1p-8 / 10, .precision = {.stochastic_rounding = true}});
+    std::vector<float> before = p.to_vector<float>();
+    for (int step = 1; step <= 3; ++step) { // 1 / 10 of the distance of two bf16 below 1
+        p.set_grad(full({n}, 1, {.dtype = bf16}));
+        sgd.step();
+        const std::vector<float> now = p.to_vector<float>();
+        double sum = 0;
+        for (const float v : now) {
+            sum += v;
+            ASSERT_EQ(std::bit_cast<std::uint32_t>(v) & 0xFFFFU, 0U);
+        }
+        // Four standard deviations of the mean.
+        EXPECT_NEAR(sum / n, 1 - step * 0x1p-8 / 10, 4 * 0x1p-8 * std::sqrt(step * 0.09 / n)) << step;
+        before = now;
+    }
+    std::size_t lowered = 0;
+    for (const float v : before) lowered += v < 1;
+    EXPECT_NEAR(static_cast<double>(lowered) / n, 1 - 0.9 * 0.9 * 0.9, 0.01); // other elements each time
+}
+
+TEST(StochasticRounding, HasTheSameBitsEagerAndRecorded)
+{
+    constexpr std::int64_t n = 1000;
+    const auto run = [&](bool recorded, std::uint64_t seed) {
+        manual_seed(seed);
+        Variable p(cast(from_vector(test::floats(n, 1, -1, 1)), bf16)), q(cast(ones({5}), bf16));
+        optim::AdamW o({p, q}, {.lr = 0.01, .precision = {.stochastic_rounding = true}});
+        const auto step = [&](Tensor g) {
+            p.set_grad(g);
+            q.set_grad(g.slice(0, 0, 5));
+            o.step();
+            return g * 1;
+        };
+        std::optional<Program> program;
+        if (recorded) program = record(step, {spec({n}, bf16)});
+        for (std::uint32_t k = 0; k < 4; ++k) {
+            const Tensor g = gradient_of(k, n, bf16);
+            if (program) static_cast<void>((*program)(g));
+            else step(g);
+        }
+        std::vector<float> out = p.to_vector<float>();
+        for (const auto& [name, value] : o.state_dict())
+            if (value.dtype() == bf16)
+                for (const float v : value.to_vector<float>()) out.push_back(v);
+        EXPECT_EQ(out.size(), static_cast<std::size_t>(3 * n + 10));
+        return out;
+    };
+    const std::vector<float> eager = run(false, 3);
+    EXPECT_EQ(run(false, 3), eager);
+    EXPECT_EQ(run(true, 3), eager);
+    EXPECT_NE(run(false, 4), eager);
+}
+
+TEST(StochasticRounding, LeavesInfinityAndNan)
+{
+    constexpr float inf = std::numeric_limits<float>::infinity();
+    Variable p(cast(from_vector(std::vector<float>{inf, -inf, NAN, 1}), bf16));
+    optim::SGD sgd({p}, {.lr = 1, .precision = {.stochastic_rounding = true}});
+    p.set_grad(zeros({4}, {.dtype = bf16}));
+    sgd.step();
+    const std::vector<float> v = p.to_vector<float>();
+    EXPECT_EQ(v[0], inf);
+    EXPECT_EQ(v[1], -inf);
+    EXPECT_TRUE(std::isnan(v[2]));
+    EXPECT_EQ(v[3], 1);
+}
+
+// ---- training ----
+
+// The mean loss of the last of 300 steps of a small net with these parameters and this optimizer.
+double loss_of(DType dtype, const Precision& precision)
+{
+    manual_seed(1);
+    const auto parameter = [&](const Shape& shape, double scale) {
+        return Variable(cast(randn(shape) * scale, dtype));
+    };
+    Variable w1 = parameter({8, 32}, 0.35), b1 = parameter({32}, 0), w2 = parameter({32, 1}, 0.17);
+    optim::AdamW o({w1, b1, w2}, {.lr = 2e-3, .precision = precision});
+    const Tensor x = randn({256, 8}), y = tanh(sum(x, {1}, true) * 0.5);
+    const auto wide = [](const Variable& v) { return cast(v, f32); };
+    double last = 0;
+    for (int step = 0; step < 300; ++step) {
+        o.zero_grad();
+        const Tensor loss = mse_loss(matmul(tanh(matmul(x, wide(w1)) + wide(b1)), wide(w2)), y);
+        loss.backward();
+        o.step();
+        if (step >= 280) last += loss.item<float>() / 20;
+    }
+    return last;
+}
+
+TEST(LowPrecision, TrainsAsF32Does)
+{
+    const double want = loss_of(f32, {});
+    EXPECT_NEAR(loss_of(f32, {.moments = MomentFormat::eight_bit}), want, 0.1 * want);
+    EXPECT_NEAR(loss_of(f32, {.stochastic_rounding = true, .moments = MomentFormat::bf16}), want, 0.1 * want);
+    EXPECT_NEAR(loss_of(bf16, {.master_weights = true}), want, 0.1 * want);
+    const double stochastic = loss_of(bf16, {.stochastic_rounding = true}), plain = loss_of(bf16, {});
+    EXPECT_LT(stochastic, 2 * want);
+    EXPECT_GT(plain, 1.5 * stochastic); // the moving average of squares stays where it is
+}
+
+// ---- errors ----
+
+TEST(LowPrecision, BadArgumentsAreRefused)
+{
+    Variable p(ones({3}));
+    EXPECT_THAT(error_of([&] {
+                    optim::Adagrad({p}, {.initial_accumulator_value = 0.1,
+                                         .precision = {.moments = MomentFormat::eight_bit}});
+                }).text,
+                HasSubstr("[Adagrad] The initial_accumulator_value (0.1) must be 0 for moments in 8 bits"));
+    const auto text = [](const std::function<void()>& f) { return error_of(f).text; };
+    const Tensor one = ones({3}), blocks = eight_bit_moment({3}, default_device());
+    EXPECT_THAT(text([&] { sgd_step(one, one, {zeros({3}, {.dtype = u8})}, {.lr = 1.0}); }),
+                HasSubstr("[sgd_step] The momentum_buffer is u8[3] but the param is f32[3]: give a result of "
+                          "eight_bit_moment()."));
+    EXPECT_THAT(text([&] {
+                    adam_step(one, one, {blocks, one}, {.step_size = 1.0});
+                }),
+                HasSubstr("[adam_step] The exp_avg_sq is f32 but the exp_avg is u8: both must be alike."));
+    EXPECT_THAT(
+        text([&] {
+            sgd_step({{one, one, {}, one}}, {.lr = 1.0});
+        }),
+        HasSubstr("[sgd_step] The parameter is f32[3] but its master copy is f32[3]: give one of f16 or "
+                  "bf16 and one of f32."));
+    EXPECT_THAT(text([&] {
+                    sgd_step({{one, one, {}, cast(one, f16)}, {one, one}}, {.lr = 1.0});
+                }),
+                HasSubstr("[sgd_step] One parameter has a master copy, another has none"));
+    optim::SGD sgd({p}, {.lr = 1});
+    EXPECT_THAT(text([&] {
+                    static_cast<optim::SGDOptions&>(sgd.param_groups()[0].options())
+                        .precision({.master_weights = true});
+                }),
+                HasSubstr("The (precision) of a group can't change"));
+}
+
+} // namespace
+} // namespace reprise
