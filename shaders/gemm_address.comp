@@ -14,7 +14,8 @@
 //               tuned for lavapipe if an operand is not in the slab or not worth packing
 // With QUANTIZED, B is a matrix of common/quantized.glsl; its strides are those of the elements.
 //
-//   HALVES      with one of the f32 forms: A and B are f16 or bf16, of which words are loaded
+//   HALVES      with one of the f32 forms: A and B are f16 or bf16, of which words are loaded; with SHUFFLE and NARROWS
+//               C is in their dtype, too, and N, its strides and its first element are even
 //
 //   groups     batches * ceil(M / 8) * ceil(N / 32);  SHUFFLE: batches * ceil(M / 16) * ceil(N / 32)
 //   requires   offsets below 2^31 elements
@@ -71,6 +72,10 @@ layout(local_size_x = LANES) in;
 #ifdef HALVES
 #define WIDENING_CONSTANT 0
 #include "common/widening.glsl"
+#ifdef SHUFFLE
+#include "common/narrowing.glsl"
+layout(constant_id = 1) const bool NARROWS = false;
+#endif
 #define FIRST_OF(operand) int(operand.address.x / 2u % 2u) // an operand may start in the middle of a word
 #define ELEMENT(x, i) widened(x.v[(i) / 2] >> ((i) % 2 * 16) & 0xFFFFu)
 #else
@@ -109,6 +114,16 @@ END_RECORD
 #define STORE(i)                                                                                   \
     if (column + i * LANES < N)                                                                    \
         C.v[c_at + i * int(LANES)] = total[0][i / 4][i % 4];
+#if defined(HALVES) && defined(SHUFFLE)
+// Even lanes store their element and that of the next lane, which is in the next column.
+#define STORE_PAIR(i)                                                                              \
+    {                                                                                              \
+        const float next = subgroupShuffle(total[0][0][i], lane | 1u);                             \
+        if (lane % 2u == 0u && column + i * LANES < N)                                             \
+            pairs.v[(c_at + i * int(LANES)) / 2] =                                                 \
+                narrowed(total[0][0][i]) | narrowed(next) << 16;                                   \
+    }
+#endif
 #define MOVE_UP_VECTOR(row, i) total[row][i] = total[(row + 1) % ROWS][i];
 #define MOVE_UP(row) EACH_VECTOR(MOVE_UP_VECTOR, row)
 
@@ -179,8 +194,18 @@ void main()
 
     // Not unrolled, for small code: stores row 0 and moves the others up.
     int c_at = first_c + int(tile.row) * ldc + int(column);
+#if defined(HALVES) && defined(SHUFFLE)
+    Words pairs = Words(record.c.address);
+#endif
     for (uint row = 0u; row < min(M - tile.row, ROWS); ++row) {
-        EACH_COLUMN(STORE)
+#if defined(HALVES) && defined(SHUFFLE)
+        if (NARROWS) {
+            EACH_COLUMN(STORE_PAIR)
+        } else
+#endif
+        {
+            EACH_COLUMN(STORE)
+        }
         c_at += ldc;
         EACH_ROW(MOVE_UP)
     }

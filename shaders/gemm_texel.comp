@@ -19,7 +19,8 @@
 //              to the next multiple of 4 (the contents are ignored);  C in the slab and in one window, unless N, one
 //              of its strides or its start is no multiple of 4 floats: then C may be anywhere
 //              C_TRANSPOSED: C is stored as [N][M], and M, its strides and its start are multiples of 4 floats
-//   HALVES     A and B are f16 or bf16, 8-byte aligned: a half of a texel has four elements
+//   HALVES     A and B are f16 or bf16, 8-byte aligned: a half of a texel has four elements.  C is f32 or, with NARROWS, in
+//              their dtype, and consists of such fours: then it may be anywhere
 //
 // lavapipe never jumps over code: an untaken branch, and the iteration that fails the test at the top of a loop, run
 // with all lanes off. So the big loop is a do-while loop, and rarely needed code is small and omitted with EVEN.
@@ -41,6 +42,8 @@ layout(constant_id = 1) const bool ONE_CHUNK = false;
 #ifdef HALVES
 #define WIDENING_CONSTANT 2
 #include "common/widening.glsl"
+#include "common/narrowing.glsl"
+layout(constant_id = 3) const bool NARROWS = false;
 // Operands are addressed in halves of texels.
 #define FIRST_OF(operand) (operand.texel * 2u + operand.address.x / 8u % 2u)
 vec4 four(uint at)
@@ -140,18 +143,29 @@ const uint STEPS = 16u;               // k per block of loads: a fetch is a call
 #define MULTIPLY_LAST(row) sum[row] += LAST_A_OF(row) * b;
 #define END(row) total[row] = ONE_CHUNK ? sum[row] : total[row] + sum[row];
 
+// Stores four elements, `four` fours after the tile's first one.
+#define STORE_IN_SLAB(four, value) slab_window[WINDOW_OF(C)].v[IN_WINDOW(c_texel) + four] = value
+#ifdef HALVES
+#define STORE_FOUR(four, value)                                                                    \
+    if (NARROWS) Longs(record.c.address).v[c_at / 4u + four] = narrowed(value);                    \
+    else STORE_IN_SLAB(four, value);
+#else
+#define STORE_FOUR(four, value) STORE_IN_SLAB(four, value);
+#endif
 #ifdef C_TRANSPOSED
 #define C_AT(row, column) ((column) * ldc + (row))
 #define STORE_TEXEL(c, row)                                                                        \
-    if (row < rows && column + c < N)                                                              \
-        slab_window[WINDOW_OF(C)].v[IN_WINDOW(c_texel) + (c * ldc + row) / 4u] =                   \
-            vec4(total[row][c], total[row + 1][c], total[row + 2][c], total[row + 3][c]);
+    if (row < rows && column + c < N) {                                                            \
+        STORE_FOUR((c * ldc + row) / 4u,                                                           \
+                   vec4(total[row][c], total[row + 1][c], total[row + 2][c], total[row + 3][c]))   \
+    }
 #define STORE(c) STORE_TEXEL(c, 0u) STORE_TEXEL(c, 4u) STORE_TEXEL(c, 8u) STORE_TEXEL(c, 12u)
 #else
 #define C_AT(row, column) ((row) * ldc + (column))
 #define STORE(row)                                                                                 \
-    if (row < rows && column < N)                                                                  \
-        slab_window[WINDOW_OF(C)].v[IN_WINDOW(c_texel) + row * (ldc / 4u)] = total[row];
+    if (row < rows && column < N) {                                                                \
+        STORE_FOUR(row * (ldc / 4u), total[row])                                                   \
+    }
 #define STORE_SCALAR(i)                                                                            \
     if (column + i < N)                                                                            \
         c_floats.v[c_at + i] = total[0][i];
@@ -232,8 +246,13 @@ void main()
     const uint c_texel = C + c_at / 4u;
     EACH_4(STORE)
 #else
+#ifdef HALVES
+    const bool fours = EVEN || NARROWS;
+#else
+    const bool fours = EVEN;
+#endif
     const bool c_aligned = record.c.address.x % 16u == 0u;
-    if (EVEN || (c_aligned && (N | ldc | strideC | innerC) % 4u == 0u)) {
+    if (fours || (c_aligned && (N | ldc | strideC | innerC) % 4u == 0u)) {
         const uint c_texel = C + c_at / 4u;
         EACH_16(STORE)
     } else {

@@ -50,28 +50,33 @@ ops::LaunchSpec by_tiles(const char* kernel, const GemmProblem& p, Tile tile)
 
 bool is_half(const View& v) { return v.dtype == f16 || v.dtype == bf16; }
 
-// Makes the launch one of the kernel's variant for operands of f16 and bf16, if they are.  The variant's last constant tells
-// how they are widened.
+// Makes the launch one of the kernel's variant for operands of f16 and bf16, if they are.  The variant's last constants tell
+// how they are widened, and whether the result is in their dtype.
 ops::LaunchSpec of_halves(const Lowering& l, const GemmProblem& p, ops::LaunchSpec spec)
 {
-    if (!is_half(p.a) || p.c.dtype != f32) return spec;
+    if (!is_half(p.a)) return spec;
     spec.kernel += "_half";
     spec.constants.push_back(l.widening(p.a.dtype));
+    if (is_half(p.c)) spec.constants.push_back(1);
     return spec;
 }
 
-ops::LaunchSpec by_address(const Lowering& l, const char* kernel, const GemmProblem& p, Tile tile)
+ops::LaunchSpec with_record(const GemmProblem& p, ops::LaunchSpec spec)
 {
     const Matrix a(p.a), b(p.b);
     return ops::records::gemm_address{.a = a.view, .b = b.view, .c = p.c, .sizes = gemm_sizes(p, a, b)}
-        .launch(of_halves(l, p, by_tiles(kernel, p, tile)));
+        .launch(std::move(spec));
+}
+ops::LaunchSpec by_address(const Lowering& l, const char* kernel, const GemmProblem& p, Tile tile)
+{
+    return with_record(p, of_halves(l, p, by_tiles(kernel, p, tile)));
 }
 
 // Handles any dtype and strides.  A library for products runs instead of this launch.
 ops::LaunchSpec general(const Lowering& l, const GemmProblem& p)
 {
-    if (p.c.dtype == f16) return by_address(l, "gemm_half_f16", p, {64, 64});
-    if (p.c.dtype == bf16) return by_address(l, "gemm_half_bf16", p, {64, 64});
+    if (p.c.dtype == f16) return with_record(p, by_tiles("gemm_half_f16", p, {64, 64}));
+    if (p.c.dtype == bf16) return with_record(p, by_tiles("gemm_half_bf16", p, {64, 64}));
     return by_address(l, "gemm_address", p, {8, 32});
 }
 
@@ -185,7 +190,7 @@ std::string refuse_library(const Capabilities& c, const GemmProblem&)
 
 std::string refuse_texel(const Capabilities& c, const GemmProblem& p)
 {
-    if (p.c.dtype != f32) return f32_only;
+    if (p.c.dtype != f32 && !is_half(p.c)) return f32_only;
     if (!c.prefer_texels) return "the device has no texel view of its slab, or loads by address are as fast";
     if (!c.subgroup_shuffle || c.subgroup_size != 8) return "it needs subgroups of 8 lanes with shuffle";
     if (!p.c.layout.offset.divisible_by(4)) return "the output is not 16-byte aligned";
@@ -213,7 +218,7 @@ Dim turned_serves(const GemmProblem& p)
 
 std::string refuse_shuffle(const Capabilities& c, const GemmProblem& p)
 {
-    if (p.c.dtype != f32) return f32_only;
+    if (p.c.dtype != f32 && !is_half(p.c)) return f32_only;
     if (c.gpu_kernels()) return "it is made for CPUs";
     if (!c.subgroup_shuffle || c.subgroup_size != 8) return "it needs subgroups of 8 lanes with shuffle";
     return {};
@@ -382,6 +387,14 @@ void emit_split(Lowering& l, const Capabilities& caps, const GemmProblem& p)
 }
 
 } // namespace
+
+bool products_write_halves(const Capabilities& c, const Shape& result)
+{
+    constexpr std::int64_t may_be_split = 4 * 16 * 32; // elements: worth_splitting()
+    return c.prefer_texels && c.subgroup_shuffle && c.subgroup_size == 8 && !c.gpu_kernels() &&
+           !c.is_cuda() && !result.empty() && result.back().divisible_by(4) &&
+           !shape::element_count(result).at_most(may_be_split);
+}
 
 View as_matrix(View v, const Dim& rows, const Dim& columns)
 {

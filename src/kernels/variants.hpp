@@ -23,7 +23,9 @@ ops::View packed(ops::Lowering&, const device::Capabilities&, const ops::View&, 
 
 // Whether products on the device read operands of f16 and bf16 as they are, where the result is f32.
 bool products_read_halves(const device::Capabilities&);
-// The same of convolutions, and of the products by tiles.
+// Whether they also write such a result of two operands of its dtype.
+bool products_write_halves(const device::Capabilities&, const Shape& result);
+// Whether convolutions, and products by tiles, read f16 and bf16 as they are.
 bool tiles_read_halves(const device::Capabilities&);
 std::string refuse_gemm_tile(const device::Capabilities&, const ops::GemmProblem&);
 void gemm_tile(ops::Lowering&, const device::Capabilities&, const ops::GemmProblem&); // all views have rank 4

@@ -137,12 +137,21 @@ View dropped(Lowering& l, const View& from, const AttentionSizes& s, const Attri
     return to;
 }
 
+// Computes a rows^T, of two inputs that are not widened if the product reads them as they are; a is [B, H, T, E], or
+// `turned` [B, T, H, E].
+void product_of_inputs(Lowering& l, std::size_t a, bool turned, std::size_t rows, const View& to)
+{
+    const auto left = [&](const View& v) { return turned ? heads_first(v) : v; };
+    if (l.factor(a).dtype == l.factor(rows).dtype) product_of_rows(l, left(l.factor(a)), l.factor(rows), to);
+    else product_of_rows(l, left(l.input(a)), l.input(rows), to);
+}
+
 // Computes the weights before dropout, with the same bits for the forward pass and the gradient.
-View weights_of(Lowering& l, const View& q, const View& k, const Mask& mask, const AttentionSizes& s,
+View weights_of(Lowering& l, std::size_t q, std::size_t k, const Mask& mask, const AttentionSizes& s,
                 const Attributes& a)
 {
     const View weights = matrix(l, s); // holds the products first
-    product_of_rows(l, q, k, weights);
+    product_of_inputs(l, q, false, k, weights);
     softmax_of_rows(l, weights, mask, s, a);
     return weights;
 }
@@ -157,24 +166,28 @@ Mask mask_of_matrices(Lowering& l, const Attributes& a, std::size_t input)
 
 void forward_by_matrices(Lowering& l, const Attributes& a, const AttentionSizes& s)
 {
-    const View weights = weights_of(l, l.input(0), l.input(1), mask_of_matrices(l, a, 3), s, a);
+    const View weights = weights_of(l, 0, 1, mask_of_matrices(l, a, 3), s, a);
     lower_product(l, first_columns(dropped(l, weights, s, a), s.keys), l.input(2), heads_first(l.output(0)));
     launch_full(l, l.output(1), 0.0);
 }
 
+// Widens one operand after the other and narrows each result at once, so that few f32 copies exist at a time; v's gradient
+// is the first, as the others overwrite the second matrix.
 void gradient_by_matrices(Lowering& l, const Attributes& a, const AttentionSizes& s)
 {
-    const View dy = heads_first(l.input(0));
-    const View weights = weights_of(l, l.input(1), l.input(2), mask_of_matrices(l, a, 6), s, a);
+    const View weights = weights_of(l, 1, 2, mask_of_matrices(l, a, 6), s, a);
+    lower_product(l, transposed(first_columns(dropped(l, weights, s, a), s.keys)), heads_first(l.input(0)),
+                  heads_first(l.output(2)));
+    l.written(2);
     const View dp = matrix(l, s);
-    product_of_rows(l, dy, l.input(3), dp);
+    product_of_inputs(l, 0, true, 3, dp);
     const View ds = dropped(l, dp, s, a); // holds dp first
     softmax_vjp_of_rows(l, ds, weights, s, a);
     const View used = first_columns(ds, s.keys);
     lower_product(l, used, l.input(2), heads_first(l.output(0)));
+    l.written(0);
     lower_product(l, transposed(used), l.input(1), heads_first(l.output(1)));
-    lower_product(l, transposed(first_columns(dropped(l, weights, s, a), s.keys)), dy,
-                  heads_first(l.output(2)));
+    l.written(1);
 }
 
 // Returns 1 where the weights are computed as matrices in memory, and 0 where one pass computes the result without
@@ -214,8 +227,10 @@ void choose(Lowering& l, const Node& n, const AttentionSizes& s, Way matrices, W
         if (!same(by, 0)) l.when(by, by_matrices);
         if (!same(by, 1)) l.when(1 - by, in_one_pass);
     };
-    if (tiles_take_halves(l, n)) emit([&] { l.widened([&] { run(matrices); }); }, [&] { run(tiles); });
-    else l.widened([&] { emit([&] { run(matrices); }, [&] { run(one_pass); }); });
+    // Each way widens what it needs.
+    const auto widened = [&](Way way) { return [&l, &run, way] { l.widened([&] { run(way); }); }; };
+    if (tiles_take_halves(l, n)) emit(widened(matrices), [&] { run(tiles); });
+    else emit(widened(matrices), widened(one_pass));
 }
 
 } // namespace

@@ -119,7 +119,7 @@ struct LaunchSpec {
 // matrix.
 struct GemmProblem {
     // All of rank 3 or 4: [batch, (batch,) rows, columns].  c is contiguous in its columns; it has the dtype of a and
-    // b, or is f32 where they are f16 or bf16 (kernels::products_read_halves).
+    // b, or is f32 where they are f16 or bf16 (kernels::products_read_halves, products_write_halves).
     View a, b, c;
     // Set if b is a matrix of shaders/common/quantized.glsl: the constant FORMAT.  b is then u8, contiguous from a
     // multiple of 16 bytes on, while its sizes and strides are those of the elements; a and c are f32 or f64.
@@ -141,6 +141,8 @@ class Lowering {
 public:
     virtual ~Lowering() = default;
     virtual View input(std::size_t i) = 0;
+    // Input i as it lies in memory, also within widened(), if products read f16 and bf16 (kernels::products_read_halves).
+    virtual View factor(std::size_t i) = 0;
     // Input i, which holds indices of rows, classes or positions, as i32. An i64 index out of range of i32 stays out of
     // bounds after the conversion.
     virtual View indices(std::size_t i) = 0;

@@ -86,6 +86,10 @@ public:
         if (!wide_.of_inputs || wide == v.dtype) return v;
         return wide_.inputs.emplace(i, widened(v, wide)).first->second;
     }
+    View factor(std::size_t i) override
+    {
+        return kernels::products_read_halves(caps_) ? materialised(node_->inputs.at(i)) : input(i);
+    }
     View indices(std::size_t i) override
     {
         const View v = input(i);
@@ -304,7 +308,9 @@ private:
             n.op->row || n.op->narrow || ((n.op->half_products || n.op->half_convolutions) && multiplied);
         const bool reads_narrow = narrow || (n.op->half_products && kernels::products_read_halves(caps_)) ||
                                   (n.op->half_convolutions && kernels::tiles_read_halves(caps_));
-        Widening outer = std::exchange(wide_, {.of_inputs = !reads_narrow, .of_outputs = !narrow});
+        const bool writes_narrow =
+            narrow || (n.op->half_products && kernels::products_write_halves(caps_, n.outputs[0].shape));
+        Widening outer = std::exchange(wide_, {.of_inputs = !reads_narrow, .of_outputs = !writes_narrow});
         widen_outputs();
         n.op->lower(*this, n);
         for (std::size_t i = 0; i < wide_.outputs.size(); ++i) written(i);

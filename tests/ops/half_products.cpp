@@ -76,9 +76,9 @@ Tensor multiply(const Tensor& a, const Tensor& b) { return matmul(a, b); }
 
 TEST(HalfProducts, OfSizesAroundATile)
 {
-    const std::vector<std::array<std::int64_t, 3>> sizes{{1, 1, 1},     {1, 64, 17},   {3, 5, 7},
-                                                         {64, 64, 16},  {65, 63, 31},  {4, 68, 33},
-                                                         {66, 130, 40}, {12, 20, 512}, {8, 12, 1100}};
+    const std::vector<std::array<std::int64_t, 3>> sizes{
+        {1, 1, 1},     {1, 64, 17},   {3, 5, 7},     {64, 64, 16},  {65, 63, 31},  {4, 68, 33},
+        {66, 130, 40}, {12, 20, 512}, {8, 12, 1100}, {40, 132, 20}, {100, 36, 520}};
     const std::vector<std::pair<Stored, Stored>> layouts{{Stored::by_rows, Stored::by_rows},
                                                          {Stored::by_columns, Stored::by_rows},
                                                          {Stored::by_rows, Stored::by_columns},
@@ -132,12 +132,12 @@ TEST(HalfProducts, OfNoElements)
 
 // The default device, with kernels that widen f16 by integers, as on devices whose unpackHalf2x16 loses subnormal
 // numbers.
-class WithoutUnpack : public test::SpyDevice {
+class WithCapabilities : public test::SpyDevice {
 public:
-    explicit WithoutUnpack(std::shared_ptr<device::Device> to)
+    WithCapabilities(std::shared_ptr<device::Device> to, void (*change)(device::Capabilities&))
         : SpyDevice(std::move(to)), capabilities_(SpyDevice::capabilities())
     {
-        capabilities_.unpacks_subnormals = false;
+        change(capabilities_);
     }
     const device::Capabilities& capabilities() const override { return capabilities_; }
 
@@ -175,9 +175,28 @@ TEST(HalfProducts, TakeEveryNumber) { take_every_number(); }
 
 TEST(HalfProducts, TakeEveryNumberByIntegers)
 {
-    const test::UseDevice use(
-        test::open(std::make_shared<WithoutUnpack>(default_device().context()->device())));
+    const test::UseDevice use(test::open(
+        std::make_shared<WithCapabilities>(default_device().context()->device(),
+                                           [](device::Capabilities& c) { c.unpacks_subnormals = false; })));
     take_every_number();
+}
+
+// Where no operand is in the slab, other kernels run; the sizes are those of results that are written in 16 bits.
+TEST(HalfProducts, OutsideOfTheSlab)
+{
+    for (const DType t : {f16, bf16})
+        for (const auto& [m, n, k] : std::vector<std::array<std::int64_t, 3>>{{40, 132, 20}, {100, 36, 520}})
+            for (const Stored bs : {Stored::by_rows, Stored::by_columns}) {
+                const auto product = [&, m = m, n = n, k = k] {
+                    const Tensor a = numbers({m, k}, t, 1), b = stored(numbers({k, n}, t, 2), bs);
+                    return cast(matmul(a, b), f32).to_vector<float>();
+                };
+                const Floats want = product();
+                const test::UseDevice use(test::open(
+                    std::make_shared<WithCapabilities>(default_device().context()->device(),
+                                                       [](device::Capabilities& c) { c.slab_bytes = 0; })));
+                EXPECT_EQ(product(), want) << name_of(t) << ' ' << m << ' ' << int(bs);
+            }
 }
 
 // What lies beyond the last k, and in rows and columns beyond the last ones, does not reach the result.
