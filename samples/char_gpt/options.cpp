@@ -34,6 +34,11 @@ CommandLine parse(std::vector<std::string> arguments, std::ostream& out, std::os
         ->check(number_between(0.01, 100))
         ->capture_default_str()
         ->type_name("NUMBER");
+    app.add_option("--precision", o.precision,
+                   "f32, bf16 or f16: of products and attention in the training (autocast)")
+        ->check(CLI::IsMember({"f32", "bf16", "f16"}))
+        ->capture_default_str()
+        ->type_name("DTYPE");
     app.add_option("--device", o.device, "vulkan, vulkan:1, ... (without it REPRISE_DEVICE, else the best)")
         ->type_name("NAME");
     app.add_option("--text", o.text, "File of lines (without it the Proverbs, King James Version)")

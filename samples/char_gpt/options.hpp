@@ -15,8 +15,9 @@ struct Options {
     std::int64_t steps = 0; // maximum number of steps; 0: no limit
     std::int64_t sentences = 5, longest = 250;
     double temperature = 0.7;
-    std::string device; // empty: the best
-    std::string text;   // empty: proverbs.txt in the folder of the sources
+    std::string precision = "f32"; // of products and attention: f32, bf16 or f16
+    std::string device;            // empty: the best
+    std::string text;              // empty: proverbs.txt in the folder of the sources
     std::string out = "char-gpt-output";
     std::uint64_t seed = 0;
 };

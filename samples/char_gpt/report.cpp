@@ -35,7 +35,11 @@ rt::Metrics figures(const History& h, const Options& o, const std::string& devic
     rt::Metrics options;
     options.set("epochs", o.epochs).set("batch", o.batch).set("features", o.features).set("layers", o.layers);
     options.set("steps", o.steps).set("sentences", o.sentences).set("longest", o.longest);
-    options.set("temperature", o.temperature).set("device", o.device).set("text", o.text).set("out", o.out);
+    options.set("precision", o.precision)
+        .set("temperature", o.temperature)
+        .set("device", o.device)
+        .set("text", o.text)
+        .set("out", o.out);
     options.set("seed", o.seed);
     rt::Metrics m;
     if (!h.epoch_loss.empty()) m.set("loss", h.epoch_loss.back());

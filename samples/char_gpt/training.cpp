@@ -35,12 +35,18 @@ public:
         const rp::Dim batch = rp::symbol("batch"), seq = rp::symbol("seq");
         step_ = rp::record(
             [&](rp::Tensor x, rp::Tensor y, rp::Tensor counts) {
-                const rp::Tensor logits = net_(x).reshape({-1, text_.characters()});
-                const rp::Tensor each = rp::cross_entropy(logits, y.reshape({-1}), rp::Reduction::none);
-                const rp::Tensor loss = rp::sum(each * counts.reshape({-1})) / rp::sum(counts);
+                rp::Tensor loss;
+                {
+                    const rp::autocast guard(options_.precision == "f16" ? rp::f16 : rp::bf16,
+                                             options_.precision != "f32");
+                    const rp::Tensor logits = net_(x).reshape({-1, text_.characters()});
+                    const rp::Tensor each = rp::cross_entropy(logits, y.reshape({-1}), rp::Reduction::none);
+                    loss = rp::sum(each * counts.reshape({-1})) / rp::sum(counts);
+                }
                 optimizer_.zero_grad();
-                loss.backward();
-                optimizer_.step();
+                scaler_.scale(loss).backward();
+                scaler_.step(optimizer_);
+                scaler_.update();
                 return loss.detach();
             },
             {rp::spec({batch, seq}, rp::i32), rp::spec({batch, seq}, rp::i32), rp::spec({batch, seq})});
@@ -179,6 +185,8 @@ private:
     const Reporter& reporter_;
     gpt::Gpt net_;
     rp::optim::AdamW optimizer_{net_.parameters(), {.lr = highest_rate}};
+    rp::GradScaler scaler_{
+        {.enabled = options_.precision == "f16"}}; // f16 has too small a range for gradients
     rp::Program step_;
     History history_;
     std::set<std::pair<std::int64_t, std::int64_t>> sizes_;

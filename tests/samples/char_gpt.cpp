@@ -79,8 +79,9 @@ TEST(CharGptOptions, HelpNamesEveryOption)
 {
     std::ostringstream out, err;
     EXPECT_EQ(parse({"--help"}, out, err).exit_code, 0);
-    for (const char* name : {"--epochs", "--batch", "--features", "--layers", "--steps", "--sentences",
-                             "--longest", "--temperature", "--device", "--text", "--out", "--seed", "--help"})
+    for (const char* name :
+         {"--epochs", "--batch", "--features", "--layers", "--steps", "--sentences", "--longest",
+          "--temperature", "--precision", "--device", "--text", "--out", "--seed", "--help"})
         EXPECT_THAT(out.str(), HasSubstr(name));
     EXPECT_EQ(err.str(), "");
 }
@@ -89,15 +90,17 @@ TEST(CharGptOptions, TakesNumbersAndRefusesNonsense)
 {
     std::ostringstream out, err;
     const char_gpt::CommandLine line =
-        parse({"--batch=7", "--features", "64", "--temperature", "0.5"}, out, err);
+        parse({"--batch=7", "--features", "64", "--temperature", "0.5", "--precision", "bf16"}, out, err);
     ASSERT_FALSE(line.exit_code) << err.str();
     EXPECT_EQ(line.options.batch, 7);
     EXPECT_EQ(line.options.features, 64);
     EXPECT_EQ(line.options.temperature, 0.5);
+    EXPECT_EQ(line.options.precision, "bf16");
     for (const auto& wrong : std::vector<std::vector<std::string>>{{"--batch", "0"},
                                                                    {"--features", "33"},
                                                                    {"--temperature", "0"},
                                                                    {"--layers", "x"},
+                                                                   {"--precision", "f64"},
                                                                    {"--stray"}}) {
         err.str("");
         EXPECT_EQ(parse(wrong, out, err).exit_code, exit_usage) << wrong[0];
