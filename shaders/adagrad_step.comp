@@ -41,6 +41,6 @@ void main()
         store_moment(part, square, new_square, round, 1u, skip, before, s);
         const REAL4 deviation = REAL4(rp_sqrt(s.x), rp_sqrt(s.y), rp_sqrt(s.z), rp_sqrt(s.w));
         precise REAL4 result = p - lr * g / (deviation + eps);
-        store_param(part, new_param, round, skip, p, result);
+        store_param(part, param, new_param, round, skip, p, result);
     }
 }

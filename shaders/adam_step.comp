@@ -58,6 +58,6 @@ void main()
         }
         const REAL4 deviation = REAL4(rp_sqrt(v.x), rp_sqrt(v.y), rp_sqrt(v.z), rp_sqrt(v.w));
         precise REAL4 result = p * kept - step_size * m / (deviation / root + eps);
-        store_param(part, new_param, round, skip, p, result);
+        store_param(part, param, new_param, round, skip, p, result);
     }
 }

@@ -39,7 +39,7 @@ void main()
         const REAL4 direction = REAL4(rp_sign(u.x), rp_sign(u.y), rp_sign(u.z), rp_sign(u.w));
         precise REAL4 result = p * kept - lr * direction;
         precise REAL4 next = beta2 * m + share2 * g;
-        store_param(part, new_param, round, skip, p, result);
+        store_param(part, param, new_param, round, skip, p, result);
         store_moment(part, first, new_first, round, 1u, skip, m, next);
     }
 }

@@ -67,6 +67,6 @@ void main()
             store_moment(part, change, new_change, round, last, skip, b_before, b);
             result = p - lr * b;
         }
-        store_param(part, new_param, round, skip, p, result);
+        store_param(part, param, new_param, round, skip, p, result);
     }
 }

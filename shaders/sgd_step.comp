@@ -49,6 +49,6 @@ void main()
                 direction = g + momentum * b;
         }
         precise REAL4 result = p - lr * direction;
-        store_param(part, new_param, round, skip, p, result);
+        store_param(part, param, new_param, round, skip, p, result);
     }
 }

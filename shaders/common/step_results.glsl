@@ -66,20 +66,26 @@ REAL4 load_param(Part p, Operand from, uint round)
 #ifndef DOUBLE
     if (LOW != 0u) {
         const vec4 low = load_round(p, operand(p, OPERANDS - 2u), round, LOW);
-        const uvec4 expected = bits_of(v, LOW), found = bits_of(low, LOW);
+        const vec4 expected = floats_of(bits_of(v, LOW), LOW);
         for (uint j = 0u; j < 4u; ++j)
-            v[j] = expected[j] == found[j] ? v[j] : low[j];
+            v[j] = expected[j] == low[j] ? v[j] : low[j];
     }
 #endif
     return v;
 }
-void store_param(Part p, Operand to, uint round, bool skip, REAL4 before, REAL4 after)
+void store_param(Part p, Operand from, Operand to, uint round, bool skip, REAL4 before, REAL4 after)
 {
-    const REAL4 v = skip ? before : after;
-    store_round(p, to, round, PARAM, 0u, v);
+    REAL4 v = skip ? before : after;
 #ifndef DOUBLE
-    if (LOW != 0u && 4u * texel_of(p, round) < p.count) store(operand(p, OPERANDS - 1u), texel_of(p, round), LOW, v);
+    if (LOW != 0u) {
+        const uint at = texel_of(p, round);
+        const vec4 low = load_round(p, operand(p, OPERANDS - 2u), round, LOW), master = load_round(p, from, round, PARAM);
+        v = skip ? master : v; // not what load_param() took over
+        if (4u * at < p.count)
+            store(operand(p, OPERANDS - 1u), at, LOW, skip ? low : v);
+    }
 #endif
+    store_round(p, to, round, PARAM, 0u, v);
 }
 
 // -- moments: slot 1 + i is the i-th of those that the optimizer keeps --
@@ -104,7 +110,7 @@ vec4 load_block(Operand from, uint at, uint slot)
 
 shared uint largest_of[gl_WorkGroupSize.x];
 
-// Returns the largest of the workgroup's magnitudes, NaN where one is.
+// Returns the largest of the magnitudes of the workgroup's 8 x 8 invocations, NaN where one is.
 float largest_of_block(vec4 v)
 {
     const uvec4 bits = floatBitsToUint(v) & 0x7FFFFFFFu; // ordered as the magnitudes, NaN last
@@ -138,10 +144,12 @@ void store_block(Part p, Operand from, Operand to, uint round, uint slot, bool s
         codes |= rp_dynamic8_code(kept[j], scale, is_signed(slot)) << (8u * j);
     Words before = Words(from.address), after = Words(to.address);
     const uint block = (at >> 6) * BLOCK_WORDS;
-    const uint old_codes = before.v[word_of(at)], old_scale = before.v[block];
+    const uint old_codes = before.v[word_of(at)];
     after.v[word_of(at)] = skip ? old_codes : codes;
-    if (gl_LocalInvocationID.x == 0u)
+    if (gl_LocalInvocationID.x == 0u) {
+        const uint old_scale = before.v[block];
         after.v[block] = skip ? old_scale : floatBitsToUint(scale);
+    }
 }
 #endif
 

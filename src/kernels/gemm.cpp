@@ -188,9 +188,19 @@ std::string refuse_library(const Capabilities& c, const GemmProblem&)
     return c.product_library.empty() ? "the device has no library for products" : "";
 }
 
+// Results of f16 and bf16 are stored by fours.
+std::string refuse_result(const GemmProblem& p)
+{
+    if (p.c.dtype == f32) return {};
+    const Matrix c(p.c);
+    for (const Dim& d : {c.columns(), c.row, c.outer, c.inner, p.c.layout.offset})
+        if (!is_half(p.c) || !d.divisible_by(4)) return f32_only;
+    return {};
+}
+
 std::string refuse_texel(const Capabilities& c, const GemmProblem& p)
 {
-    if (p.c.dtype != f32 && !is_half(p.c)) return f32_only;
+    if (std::string reason = refuse_result(p); !reason.empty()) return reason;
     if (!c.prefer_texels) return "the device has no texel view of its slab, or loads by address are as fast";
     if (!c.subgroup_shuffle || c.subgroup_size != 8) return "it needs subgroups of 8 lanes with shuffle";
     if (!p.c.layout.offset.divisible_by(4)) return "the output is not 16-byte aligned";
@@ -218,7 +228,7 @@ Dim turned_serves(const GemmProblem& p)
 
 std::string refuse_shuffle(const Capabilities& c, const GemmProblem& p)
 {
-    if (p.c.dtype != f32 && !is_half(p.c)) return f32_only;
+    if (std::string reason = refuse_result(p); !reason.empty()) return reason;
     if (c.gpu_kernels()) return "it is made for CPUs";
     if (!c.subgroup_shuffle || c.subgroup_size != 8) return "it needs subgroups of 8 lanes with shuffle";
     return {};
@@ -343,6 +353,9 @@ ops::LaunchSpec pack_spec(const char* kernel, const Matrix& from, const View& to
     return record.launch(std::move(spec));
 }
 
+constexpr Tile cpu_tile{16, 32};
+constexpr std::int64_t enough_cpu_tiles = 4; // to occupy the cores
+
 // Whether to split K: a small product over a long K (weight gradients) has too few tiles to occupy the device.
 bool worth_splitting(const Capabilities& caps, const GemmProblem& p)
 {
@@ -353,8 +366,9 @@ bool worth_splitting(const Capabilities& caps, const GemmProblem& p)
         return false;
     if (p.c.dtype != f32 || k.at_most(8 * chunk - 1)) return false;
     const bool cpu = !caps.gpu_kernels();
-    const std::int64_t tiles = (ceil_div(m, cpu ? 16 : 64) * ceil_div(n, cpu ? 32 : 64)).value();
-    return tiles < (cpu ? 4 : 128);
+    const Tile tile = cpu ? cpu_tile : Tile{64, 64};
+    const std::int64_t tiles = (ceil_div(m, tile.rows) * ceil_div(n, tile.columns)).value();
+    return tiles < (cpu ? enough_cpu_tiles : 128);
 }
 
 // Returns the product over k from `first`, as a batch of `count` parts of `length` steps.  A partial chunk is one part.
@@ -390,7 +404,7 @@ void emit_split(Lowering& l, const Capabilities& caps, const GemmProblem& p)
 
 bool products_write_halves(const Capabilities& c, const Shape& result)
 {
-    constexpr std::int64_t may_be_split = 4 * 16 * 32; // elements: worth_splitting()
+    constexpr std::int64_t may_be_split = enough_cpu_tiles * cpu_tile.rows * cpu_tile.columns; // elements
     return c.prefer_texels && c.subgroup_shuffle && c.subgroup_size == 8 && !c.gpu_kernels() &&
            !c.is_cuda() && !result.empty() && result.back().divisible_by(4) &&
            !shape::element_count(result).at_most(may_be_split);

@@ -141,7 +141,8 @@ class Lowering {
 public:
     virtual ~Lowering() = default;
     virtual View input(std::size_t i) = 0;
-    // Input i as it lies in memory, also within widened(), if products read f16 and bf16 (kernels::products_read_halves).
+    // Input i as it lies in memory, also within widened(), if products read f16 and bf16
+    // (kernels::products_read_halves).
     virtual View factor(std::size_t i) = 0;
     // Input i, which holds indices of rows, classes or positions, as i32. An i64 index out of range of i32 stays out of
     // bounds after the conversion.

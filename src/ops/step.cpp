@@ -338,6 +338,11 @@ void reference_step(const ReferenceArguments& a, const StepNames& names, double 
     const std::size_t moments = moments_of(a), each = outputs_of(a.attributes, a.outputs.size());
     std::int64_t index = 0;
     for (std::size_t out = 0, in = 0; out < a.outputs.size(); out += each, in += each + 1, ++index) {
+        if (skip) {
+            for (std::size_t k = 0; k < each; ++k)
+                copy_all(a.inputs[k == 0 ? in : in + 1 + k], a.outputs[out + k]);
+            continue;
+        }
         const std::int64_t count = a.outputs[out].count();
         std::vector<ReferenceMoment> state;
         for (std::size_t k = 0; k < moments; ++k)
@@ -353,7 +358,7 @@ void reference_step(const ReferenceArguments& a, const StepNames& names, double 
             for (std::size_t k = 0; k < moments; ++k) m[k] = state[k][i];
             if (maximize) g = -g;
             if (decay != 0) g += decay * p;
-            if (!skip) formula(p, g, m.data());
+            formula(p, g, m.data());
             put_result(a, a.outputs[out], index, 0, i, p);
             if (low) a.outputs[out + each - 1].put(i, a.outputs[out].at(i));
             for (std::size_t k = 0; k < moments; ++k) {
@@ -362,10 +367,8 @@ void reference_step(const ReferenceArguments& a, const StepNames& names, double 
                     put_result(a, a.outputs[out + 1 + k], index, static_cast<std::uint32_t>(k + 1), i, m[k]);
             }
         }
-        for (std::size_t k = 0; k < moments; ++k)
-            if (!state[k].in_blocks()) continue;
-            else if (skip) copy_all(a.inputs[in + 2 + k], a.outputs[out + 1 + k]);
-            else state[k].store_blocks();
+        for (const ReferenceMoment& moment : state)
+            if (moment.in_blocks()) moment.store_blocks();
     }
 }
 

@@ -100,9 +100,8 @@ void Optimizer::add_group(Parameters parameters, std::vector<double> values, std
     if (!rule_.low_precision &&
         (precision.stochastic_rounding || precision.moments == MomentFormat::eight_bit))
         fail(ErrorKind::unsupported, rule_.op,
-             "This optimizer has neither stochastic rounding nor moments in 8 bits: use SGD, Adam, AdamW, "
-             "RMSprop, "
-             "Adagrad or Lion.");
+             "This optimizer has neither stochastic rounding nor moments in 8 bits, as SGD, Adam, AdamW, "
+             "RMSprop, Adagrad and Lion have.");
     for (std::size_t i = 0; i < values.size(); ++i) check_option(i, values[i]);
     groups_.push_back({.first = parameters_.size(),
                        .count = parameters.size(),

@@ -25,6 +25,11 @@ Optimizer::Rule RMSprop::rule()
 
 std::vector<Optimizer::Moment> RMSprop::moments_of(const Options& o)
 {
+    // The variance is a difference of averages, which few bits leave nothing of.
+    if (o.centered &&
+        (o.precision.moments == MomentFormat::bf16 || o.precision.moments == MomentFormat::eight_bit))
+        detail::fail(ErrorKind::argument, "RMSprop",
+                     "With `centered` the moments need the format f32 (MomentFormat::f32).");
     std::vector<Moment> moments{{"square_avg"}};
     if (o.centered) moments.push_back({"grad_avg"});
     if (o.momentum != 0) moments.push_back({"momentum_buffer"});

@@ -128,7 +128,8 @@ void Optimizer::read_parameter(const StateDict& entries, const Group& group, std
         const Tensor* value = find(entries, name);
         const Shape& shape = initial.shape();
         const DType dtype = initial.dtype();
-        if ((value != nullptr) != (step != nullptr))
+        const bool may_be_missing = moment == "master_param"; // the next step makes it of the parameter
+        if ((value != nullptr) != (step != nullptr) && !may_be_missing)
             refuse("The entries (", prefix, "step) and (", name, ") belong together, but one is missing.");
         if (!value) {
             to.moments.push_back(initial);
@@ -140,7 +141,8 @@ void Optimizer::read_parameter(const StateDict& entries, const Group& group, std
                          " but should have ", to_string(shape), ".");
         if (value->dtype() != dtype)
             detail::fail(ErrorKind::dtype, op, "The entry (", name, ") has the dtype ",
-                         name_of(value->dtype()), " but should have ", name_of(dtype), ".");
+                         name_of(value->dtype()), " but should have ", name_of(dtype),
+                         ": give the optimizer the `precision` with which it was saved.");
         to.moments.push_back(value->device() == own.device()
                                  ? value->detach()
                                  : from_bytes(to_bytes(*value), value->shape(),

@@ -163,19 +163,17 @@ void Optimizer::count_on_device(std::size_t index, const Device& device)
 
 // ---- the state of a parameter ----
 
-namespace {
-
-bool is_low(const Variable& p) { return p.dtype() == f16 || p.dtype() == bf16; }
-
-} // namespace
-
+// What the state has, where there is one: the parameter's dtype may have changed since.
 bool Optimizer::has_master(const Group& g, std::size_t index) const
 {
-    return g.precision.master_weights && is_low(parameters_[index]);
+    if (!moments_[index].empty()) return moments_[index].size() > g.moments.size();
+    const DType t = parameters_[index].dtype();
+    return g.precision.master_weights && (t == f16 || t == bf16);
 }
 
 std::vector<std::pair<std::string, Tensor>> Optimizer::initial_state(const Group& g, std::size_t index) const
 {
+    const outside_recording here;
     const Variable& p = parameters_[index];
     const bool master = has_master(g, index);
     const MomentFormat format = p.dtype() == f64 ? MomentFormat::automatic : g.precision.moments;

@@ -15,6 +15,7 @@
 
 #include <reprise/reprise.hpp>
 
+#include "ops/random.hpp"
 #include "ops/vocabulary.hpp"
 #include "shape/error_of.hpp"
 #include "testing/values.hpp"
@@ -80,7 +81,12 @@ TEST(Dynamic8, TakesTheNearestValue)
             // Evenly and by decades, as most values are near 0.
             const double t = i / 200000.0, magnitude = i % 2 == 0 ? t : std::pow(10.0, -8 * t);
             const auto x = static_cast<float>(is_signed && i % 3 == 0 ? -magnitude : magnitude);
-            const double found = value_of(ops::native::rp_dynamic8_code(x, 1, is_signed), 1, is_signed);
+            const std::uint32_t code = ops::native::rp_dynamic8_code(x, 1, is_signed);
+            const double found = value_of(code, 1, is_signed);
+            if (!is_signed && x > 0 && x < map[1]) { // does not become 0
+                ASSERT_EQ(code, 1U) << x;
+                continue;
+            }
             const auto above = std::lower_bound(map.begin(), map.end(), x);
             double nearest = 2;
             for (auto at = above == map.begin() ? above : above - 1; at != map.end() && at <= above; ++at)
@@ -173,7 +179,7 @@ const std::map<std::string, Make>& optimizers()
         {"SGD_plain", with<optim::SGD>({.lr = 0.01})},
         {"Adam", with<optim::Adam>({.lr = 0.01, .amsgrad = true})},
         {"AdamW", with<optim::AdamW>({.lr = 0.01})},
-        {"RMSprop", with<optim::RMSprop>({.lr = 0.001, .momentum = 0.5, .centered = true})},
+        {"RMSprop", with<optim::RMSprop>({.lr = 0.001, .momentum = 0.5})},
         {"Adagrad", with<optim::Adagrad>({.lr = 0.03})},
         {"Lion", with<optim::Lion>({.lr = 0.001})},
         {"NAdam", with<optim::NAdam>({.lr = 0.01})},
@@ -303,6 +309,7 @@ TEST_P(EachOptimizer, SkippedStepsLeaveEveryBit)
                 o->step_unless(full({}, skip));
             };
             step(0);
+            p.assign(cast(from_vector(test::floats(n, 2, -1, 1)), bf16)); // also where it was assigned
             const std::vector<float> before = p.to_vector<float>();
             const optim::StateDict state = o->state_dict();
             step(1);
@@ -324,6 +331,147 @@ TEST_P(EachOptimizer, RefusesWhatItCannotDo)
             EXPECT_THAT(error_of([&] { make({p}, precision); }).text,
                         HasSubstr("has neither stochastic rounding nor moments in 8 bits"));
     }
+}
+
+TEST(MasterWeights, KnowWhatWasAssigned)
+{
+    constexpr float inf = std::numeric_limits<float>::infinity();
+    Variable p(ones({4}, {.dtype = f16}));
+    optim::SGD sgd({p}, {.lr = 1, .precision = {.master_weights = true}});
+    const auto step = [&](const std::vector<float>& g) {
+        p.set_grad(cast(from_vector(g), f16));
+        sgd.step();
+        return sgd.state_dict().at("0.master_param").to_vector<float>();
+    };
+    for (const float g : {-65504.0F, -4496.0F}) step({0, 0, 0, g});
+    EXPECT_EQ(p.to_vector<float>()[3], inf); // 1 + 70000
+    EXPECT_EQ(step({0, 0, 0, 0})[3], 70001);
+    p.assign(cast(from_vector(std::vector<float>{NAN, 0, 1, -inf}), f16));
+    const std::vector<float> master = step({0, 0, 0x1p-20F, 0});
+    EXPECT_TRUE(std::isnan(master[0]));
+    EXPECT_EQ(master[1], 0);
+    EXPECT_EQ(master[2], 1 - 0x1p-20F);
+    EXPECT_EQ(master[3], -inf);
+    EXPECT_EQ(p.to_vector<float>()[2], 1); // to the nearest
+}
+
+TEST(MasterWeights, AParameterOfAnotherDtype)
+{
+    nn::Linear net(3, 2);
+    net->to(bf16);
+    optim::SGD sgd(net->parameters(), {.lr = 0.1, .momentum = 0.9, .precision = {.master_weights = true}});
+    const auto step = [&](DType t) {
+        for (Variable& v : net->parameters()) v.set_grad(ones(v.shape(), {.dtype = t}));
+        sgd.step();
+    };
+    step(bf16);
+    net->to(f16); // takes its numbers over
+    step(f16);
+    net->to(f32);
+    EXPECT_THAT(error_of([&] { step(f32); }).text, HasSubstr("give one of f16 or bf16 and one of f32"));
+    EXPECT_EQ(sgd.state_dict().count("0.master_param"), 1u);
+    // Without a copy, moments stay what they were.
+    optim::SGD plain(net->parameters(), {.lr = 0.1, .momentum = 0.9, .precision = {.master_weights = true}});
+    for (Variable& v : net->parameters()) v.set_grad(ones(v.shape()));
+    plain.step();
+    net->to(bf16);
+    for (Variable& v : net->parameters()) v.set_grad(ones(v.shape(), {.dtype = bf16}));
+    plain.step();
+    EXPECT_EQ(plain.state_dict().at("0.momentum_buffer").dtype(), f32);
+    EXPECT_NEAR(plain.state_dict().at("0.momentum_buffer").to_vector<float>()[0], 1.9, 1e-6);
+}
+
+TEST(MasterWeights, StateWithoutThemLoads)
+{
+    Variable p(ones({3}, {.dtype = bf16})), q(ones({3}, {.dtype = bf16}));
+    optim::SGD without({p}, {.lr = 1, .momentum = 0.5, .precision = {.moments = MomentFormat::f32}});
+    p.set_grad(ones({3}, {.dtype = bf16}));
+    without.step();
+    optim::SGD with({q}, {.lr = 1, .momentum = 0.5, .precision = {.master_weights = true}});
+    with.load_state_dict(without.state_dict());
+    q.set_grad(zeros({3}, {.dtype = bf16}));
+    with.step();
+    EXPECT_EQ(q.to_vector<float>(), std::vector<float>(3, 0.5F)); // 1 - 0.5 * 1
+}
+
+TEST(MasterWeights, WithAGradScaler)
+{
+    Variable p(ones({3}, {.dtype = bf16}));
+    optim::SGD sgd({p}, {.lr = 0x1p-10, .precision = {.master_weights = true}});
+    GradScaler scaler({.init_scale = 4});
+    for (const float g : {1.0F, NAN, 1.0F}) {
+        sgd.zero_grad();
+        scaler.scale(sum(cast(p, f32)) * g).backward();
+        scaler.step(sgd);
+        scaler.update();
+    }
+    EXPECT_EQ(sgd.state_dict().at("0.master_param").to_vector<float>(), std::vector<float>(3, 1 - 0x1p-9F));
+    EXPECT_EQ(p.to_vector<float>(), std::vector<float>(3, 1)); // half a unit below, to even
+}
+
+// A group of parameters with and without a master copy, of all sizes, one of them empty; a second group in f32; eager
+// and recorded, with a state that is loaded while the program exists.
+TEST(LowPrecision, GroupsOfAllKinds)
+{
+    const std::vector<std::pair<Shape, DType>> kinds{{{300}, bf16}, {{7, 3}, f32}, {{0}, bf16},
+                                                     {{5000}, f32}, {{257}, f16},  {{11}, bf16}};
+    const auto run = [&](bool recorded) {
+        std::vector<Variable> all;
+        for (std::uint32_t i = 0; i < kinds.size(); ++i) {
+            const auto& [shape, dtype] = kinds[i];
+            const auto count =
+                static_cast<std::size_t>(dtype == f32 && shape.size() == 2 ? 21 : shape[0].value());
+            all.emplace_back(cast(from_vector(test::floats(count, i, -1, 1), shape), dtype));
+        }
+        optim::AdamW o(
+            std::vector<Variable>(all.begin(), all.end() - 1),
+            {.lr = 0.01, .precision = {.master_weights = true, .moments = MomentFormat::eight_bit}});
+        o.add_param_group({all.back()}, {.lr = 0.01});
+        const auto step = [&](Tensor x) {
+            for (Variable& v : all) v.set_grad(cast(sin(cast(v.detach(), f32) * 3 + x), v.dtype()));
+            o.step();
+            return x * 1;
+        };
+        std::optional<Program> program;
+        if (recorded) program = record(step, {spec({})});
+        optim::StateDict saved;
+        std::vector<Tensor> parameters;
+        for (int k = 0; k < 6; ++k) {
+            const Tensor x = full({}, 0.1 * k);
+            if (program) static_cast<void>((*program)(x));
+            else step(x);
+            if (k == 2) {
+                for (const auto& [name, value] : o.state_dict())
+                    saved.emplace(name, from_bytes(to_bytes(value), value.shape(), {.dtype = value.dtype()}));
+                for (const Variable& v : all)
+                    parameters.push_back(from_bytes(to_bytes(v), v.shape(), {.dtype = v.dtype()}));
+            }
+            if (k == 4) { // back to step 2
+                o.load_state_dict(saved);
+                for (std::size_t i = 0; i < all.size(); ++i) all[i].assign(parameters[i]);
+            }
+        }
+        std::vector<std::vector<std::byte>> bytes;
+        for (const Variable& v : all) bytes.push_back(to_bytes(v));
+        for (const auto& [name, value] : o.state_dict()) bytes.push_back(to_bytes(value));
+        EXPECT_EQ(o.state_dict().at("5.exp_avg").dtype(), bf16);
+        EXPECT_EQ(o.state_dict().count("5.master_param"), 0u);
+        EXPECT_EQ(o.state_dict().count("4.master_param"), 1u);
+        return bytes;
+    };
+    EXPECT_EQ(run(false), run(true));
+}
+
+// An average of squares that is small in its block does not become 0, by whose root Adam would divide.
+TEST(EightBitMoments, SmallGradientsBesideLargeOnesMakeNoHugeSteps)
+{
+    Variable p(zeros({2}));
+    optim::Adam adam({p}, {.lr = 1e-3, .precision = {.moments = MomentFormat::eight_bit}});
+    for (const float small : {1e-4F, 0.0F, 0.0F}) {
+        p.set_grad(from_vector(std::vector<float>{1, small}));
+        adam.step();
+    }
+    EXPECT_LT(std::fabs(p.to_vector<float>()[1]), 5e-3);
 }
 
 // ---- stochastic rounding ----
@@ -386,6 +534,28 @@ TEST(StochasticRounding, HasTheSameBitsEagerAndRecorded)
     EXPECT_NE(run(false, 4), eager);
 }
 
+// The bits are those of Philox with the seed as key and (texel, tensor, ordinal) as counter.
+TEST(StochasticRounding, HasTheBitsOfTheGenerator)
+{
+    constexpr std::int64_t n = 1003;
+    manual_seed(0x123456789);
+    const GeneratorState state = generator_state();
+    Variable p(ones({n}, {.dtype = bf16}));
+    optim::SGD sgd({p}, {.lr = 0x1p-10, .precision = {.stochastic_rounding = true}}); // exact in f32
+    p.set_grad(ones({n}, {.dtype = bf16}));
+    sgd.step();
+    std::vector<float> want;
+    for (std::int64_t i = 0; i < n; ++i) {
+        const ops::native::rp_words w = ops::native::rp_philox(
+            {static_cast<std::uint32_t>(i / 4), 0, static_cast<std::uint32_t>(state.ordinal), 0}, 0x23456789U,
+            1);
+        const std::uint32_t words[] = {w.x, w.y, w.z, w.w};
+        want.push_back(std::bit_cast<float>(
+            (std::bit_cast<std::uint32_t>(1 - 0x1p-10F) + (words[i % 4] >> 16)) & 0xFFFF0000U));
+    }
+    EXPECT_EQ(p.to_vector<float>(), want);
+}
+
 TEST(StochasticRounding, LeavesInfinityAndNan)
 {
     constexpr float inf = std::numeric_limits<float>::infinity();
@@ -445,6 +615,10 @@ TEST(LowPrecision, BadArgumentsAreRefused)
                                          .precision = {.moments = MomentFormat::eight_bit}});
                 }).text,
                 HasSubstr("[Adagrad] The initial_accumulator_value (0.1) must be 0 for moments in 8 bits"));
+    EXPECT_THAT(error_of([&] {
+                    optim::RMSprop({p}, {.centered = true, .precision = {.moments = MomentFormat::bf16}});
+                }).text,
+                HasSubstr("[RMSprop] With `centered` the moments need the format f32"));
     const auto text = [](const std::function<void()>& f) { return error_of(f).text; };
     const Tensor one = ones({3}), blocks = eight_bit_moment({3}, default_device());
     EXPECT_THAT(text([&] { sgd_step(one, one, {zeros({3}, {.dtype = u8})}, {.lr = 1.0}); }),

@@ -38,8 +38,9 @@ struct StepOf {
     Tensor param,                  // the parameter
         grad;                      // its gradient
     std::vector<Tensor> moments{}; // the optimizer's state for it
-    // Where it is defined, `param` is the f32 master copy of this parameter of f16 or bf16, whose new value, rounded, is
-    // the last result.  Elements that differ from the rounded master copy have been assigned: they replace it first.
+    // Where it is defined, `param` is the f32 master copy of this parameter of f16 or bf16, whose new value, rounded to
+    // the nearest number, is the last result.  Elements that differ from the rounded master copy have been assigned:
+    // they replace it first.
     Tensor low{};
 };
 
