@@ -182,12 +182,15 @@ std::vector<std::pair<std::string, Tensor>> Optimizer::initial_state(const Group
                             ? f32
                             : p.dtype();
     std::vector<std::pair<std::string, Tensor>> out;
+    const std::vector<Variable>& made =
+        moments_[index]; // keep their dtypes where the parameter's has changed
     for (const Moment& m : g.moments) {
-        if (format == MomentFormat::eight_bit && !m.one)
+        const DType kept = made.empty() ? dtype : made[out.size()].dtype();
+        if (made.empty() ? format == MomentFormat::eight_bit && !m.one : kept == u8)
             out.emplace_back(m.name, eight_bit_moment(p.shape(), p.device()));
         else
             out.emplace_back(m.name, full(m.one ? Shape() : p.shape(), m.initial,
-                                          {.dtype = m.one ? f32 : dtype, .device = p.device()}));
+                                          {.dtype = m.one ? f32 : kept, .device = p.device()}));
     }
     // The first step takes the parameter over into it, as it differs from zeros.
     if (master) out.emplace_back("master_param", zeros(p.shape(), {.device = p.device()}));
