@@ -124,8 +124,8 @@ void add_sgd_and_adam(Rows& rows)
     step(rows, "skipped", {signed_moment}, {rate, kept, share, decay}, sgd(true, false), true, 2, 1);
     rows.mistake("shapes", ErrorKind::shape, "The grad is f32[2]",
                  [] { sgd_step(three(), ones({2}), {}, {.lr = 0.1}); });
-    rows.mistake("dtypes", ErrorKind::dtype, "The grad is f64[3] but the param is f32[3]",
-                 [] { sgd_step(three(), ones({3}, {.dtype = f64}), {}, {.lr = 0.1}); });
+    rows.mistake("dtypes", ErrorKind::dtype, "The grad is i32[3] but the param is f32[3]",
+                 [] { sgd_step(three(), ones({3}, {.dtype = i32}), {}, {.lr = 0.1}); });
     rows.mistake("a rate of two elements", ErrorKind::shape, "The lr",
                  [] { sgd_step(three(), three(), {}, {.lr = ones({2})}); });
     rows.mistake("two moments", ErrorKind::argument, "There are (2) moments: give 0 to 1", [] {
