@@ -8,6 +8,7 @@
 #include <reprise/ops/creation.hpp>
 
 #include "graph/cell.hpp"
+#include "ops/dynamic8.hpp"
 #include "ops/launch_where.hpp"
 #include "ops/random.hpp"
 #include "ops/reduce.hpp"
@@ -23,14 +24,6 @@ Tensor StepNumber::on(const Device& device) const
 }
 
 namespace ops {
-
-namespace native {
-#define RPF float
-#define RP_FN inline
-#include "ops/dynamic8.inc"
-#undef RPF
-#undef RP_FN
-} // namespace native
 
 std::vector<std::vector<Tensor>> apply_step(
     const graph::Op& op, const StepNames& names, const std::vector<StepOf>& of,
@@ -88,8 +81,6 @@ std::size_t parameters_of(const graph::Attributes& a)
 std::size_t outputs_of(const graph::Attributes& a, std::size_t all) { return all / parameters_of(a); }
 bool has_low(const graph::Attributes& a) { return a.integer("low") != 0; }
 bool is_stochastic(const graph::Attributes& a) { return a.integer("stochastic") != 0; }
-
-constexpr std::int64_t block_elements = 256, block_bytes = 4 + block_elements; // of ops/dynamic8.inc
 
 Shape shape_of_blocks(const Shape& param)
 {

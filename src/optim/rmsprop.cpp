@@ -33,6 +33,7 @@ std::vector<Optimizer::Moment> RMSprop::moments_of(const Options& o)
     std::vector<Moment> moments{{"square_avg"}};
     if (o.centered) moments.push_back({"grad_avg"});
     if (o.momentum != 0) moments.push_back({"momentum_buffer"});
+    for (Moment& m : moments) m.needs_f32 = o.centered;
     return moments;
 }
 

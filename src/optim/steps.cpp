@@ -171,26 +171,37 @@ bool Optimizer::has_master(const Group& g, std::size_t index) const
     return g.precision.master_weights && (t == f16 || t == bf16);
 }
 
+namespace {
+
+// Returns the dtype of a new moment, u8 for blocks of 8 bits; `wide`: automatic ones are f32.
+DType moment_dtype(MomentFormat format, DType parameter, bool wide)
+{
+    if (parameter == f64) return f64;
+    switch (format) {
+    case MomentFormat::f32: return f32;
+    case MomentFormat::bf16: return bf16;
+    case MomentFormat::eight_bit: return u8;
+    default: return wide ? f32 : parameter; // automatic
+    }
+}
+
+} // namespace
+
 std::vector<std::pair<std::string, Tensor>> Optimizer::initial_state(const Group& g, std::size_t index) const
 {
     const outside_recording here;
     const Variable& p = parameters_[index];
     const bool master = has_master(g, index);
-    const MomentFormat format = p.dtype() == f64 ? MomentFormat::automatic : g.precision.moments;
-    const DType dtype = format == MomentFormat::bf16 ? bf16
-                        : format == MomentFormat::f32 || (format == MomentFormat::automatic && master)
-                            ? f32
-                            : p.dtype();
+    const std::vector<Variable>& made = moments_[index]; // keeps its dtypes where the parameter's has changed
     std::vector<std::pair<std::string, Tensor>> out;
-    const std::vector<Variable>& made =
-        moments_[index]; // keep their dtypes where the parameter's has changed
     for (const Moment& m : g.moments) {
-        const DType kept = made.empty() ? dtype : made[out.size()].dtype();
-        if (made.empty() ? format == MomentFormat::eight_bit && !m.one : kept == u8)
-            out.emplace_back(m.name, eight_bit_moment(p.shape(), p.device()));
-        else
-            out.emplace_back(m.name, full(m.one ? Shape() : p.shape(), m.initial,
-                                          {.dtype = m.one ? f32 : kept, .device = p.device()}));
+        const DType dtype = m.one ? f32
+                            : made.empty()
+                                ? moment_dtype(g.precision.moments, p.dtype(), master || m.needs_f32)
+                                : made[out.size()].dtype();
+        out.emplace_back(m.name, dtype == u8 ? eight_bit_moment(p.shape(), p.device())
+                                             : full(m.one ? Shape() : p.shape(), m.initial,
+                                                    {.dtype = dtype, .device = p.device()}));
     }
     // The first step takes the parameter over into it, as it differs from zeros.
     if (master) out.emplace_back("master_param", zeros(p.shape(), {.device = p.device()}));

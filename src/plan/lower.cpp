@@ -14,6 +14,7 @@
 #include "ops/reference.hpp"
 #include "ops/registry.hpp"
 #include "plan/pipeline.hpp"
+#include "plan/widening.hpp"
 #include "shape/rules.hpp"
 
 namespace reprise::plan {
@@ -302,15 +303,8 @@ private:
                          caps_.id, ").");
         make_outputs(n);
         // The previous state is saved, as a number may need memory while another node is lowered.
-        const bool multiplied =
-            n.outputs[0].dtype == bf16 ? caps_.bf16_products : caps_.half_products; // without widening
-        const bool narrow =
-            n.op->row || n.op->narrow || ((n.op->half_products || n.op->half_convolutions) && multiplied);
-        const bool reads_narrow = narrow || (n.op->half_products && kernels::products_read_halves(caps_)) ||
-                                  (n.op->half_convolutions && kernels::tiles_read_halves(caps_));
-        const bool writes_narrow =
-            narrow || (n.op->half_products && kernels::products_write_halves(caps_, n.outputs[0].shape));
-        Widening outer = std::exchange(wide_, {.of_inputs = !reads_narrow, .of_outputs = !writes_narrow});
+        const Widened widened = widened_operands(caps_, n);
+        Widening outer = std::exchange(wide_, {.of_inputs = widened.inputs, .of_outputs = widened.outputs});
         widen_outputs();
         n.op->lower(*this, n);
         for (std::size_t i = 0; i < wide_.outputs.size(); ++i) written(i);
@@ -324,9 +318,6 @@ private:
             wide_.outputs.push_back(wide == v.dtype ? v : temporary(wide, v.sizes()));
         }
     }
-
-    // Returns the dtype in which kernels compute a narrow dtype.
-    static DType wide_dtype(DType t) { return size_of(t) >= 4 ? t : is_floating(t) ? f32 : i32; }
 
     // Copies a view of any rank, which broadcasts to `to`.
     void launch_strided_copy(const View& from, const View& to)

@@ -230,6 +230,7 @@ protected:
         const char* name;   // PyTorch's name
         double initial = 0; // the value of its elements before the first step
         bool one = false;   // f32 of one element, in place of the parameter's shape and of Precision::moments
+        bool needs_f32 = false; // MomentFormat::automatic is f32 for parameters of f16 and bf16, too
     };
     // Parameters to update together.
     struct Update {

@@ -6,7 +6,7 @@ namespace reprise::optim {
 
 // The format of an optimizer's moments, such as exp_avg.
 enum class MomentFormat : std::uint8_t {
-    automatic, // the parameter's dtype; f32 with master weights
+    automatic, // the parameter's dtype; f32 with master weights, and of centered RMSprop
     f32,       // 4 bytes
     bf16,      // 2 bytes; with stochastic rounding, as small changes of a moving average are lost otherwise
     // 1 byte, and 4 bytes for each 256 elements (eight_bit_moment(), ops/updates.hpp).  An infinite or NaN element
