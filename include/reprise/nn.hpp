@@ -21,6 +21,7 @@
 #include <reprise/nn/padding.hpp>
 #include <reprise/nn/parameters.hpp>
 #include <reprise/nn/pooling.hpp>
+#include <reprise/nn/quantize.hpp>
 #include <reprise/nn/recurrent.hpp>
 #include <reprise/nn/shapes.hpp>
 #include <reprise/nn/size.hpp>

@@ -12,6 +12,7 @@
 #include <reprise/ops/shapes.hpp>
 
 #include "nn/checks.hpp"
+#include "nn/quantized_weight.hpp"
 #include "nn/repr.hpp"
 #include "nn/weights.hpp"
 
@@ -82,6 +83,16 @@ MultiheadAttention::MultiheadAttention(std::int64_t embed_dim, std::int64_t num_
     register_module("out_proj", out_proj);
 }
 
+void MultiheadAttention::quantize(QuantizedFormat format) { quantize(rounded(in_proj_weight, format)); }
+
+void MultiheadAttention::quantize(const QuantizedTensor& q)
+{
+    const QuantizedTensor here = replacement(in_proj_weight, quantized_in_proj_weight, q);
+    quantized_in_proj_weight = {replace_parameter("in_proj_weight", name_of(q.format()), here.bytes()),
+                                q.format()};
+    in_proj_weight = Variable();
+}
+
 HookHandle MultiheadAttention::register_in_proj_hook(std::function<InProjHook> hook)
 {
     if (!in_proj_hooks_) in_proj_hooks_ = std::make_shared<detail::HookList<InProjHook>>();
@@ -95,22 +106,27 @@ MultiheadAttention::Projected MultiheadAttention::projected(const Tensor& query,
     const auto heads = [&](const Tensor& t) {
         return transpose(reshape(t, {t.size(0), t.size(1), num_heads_, embed_dim_ / num_heads_}), 1, 2);
     };
-    const auto product = [&](const Tensor& x, const Tensor& weight, const Tensor& bias, std::int64_t first) {
-        Tensor y = linear(x, weight, bias);
-        if (in_proj_hooks_ && in_proj_weight.defined())
+    const QuantizedTensor& q = quantized_in_proj_weight;
+    // The product with rows [first, first + count) of the joint weight, or with a weight of the input's own.
+    const auto product = [&](const Tensor& x, const Tensor& own, std::int64_t first, std::int64_t count) {
+        const auto rows = [&](const Tensor& t) {
+            return t.defined() && count < 3 * embed_dim_ ? narrow(t, 0, first, count) : t;
+        };
+        const Tensor bias = rows(in_proj_bias);
+        if (own.defined()) return linear(x, own, bias);
+        Tensor y = q.defined() ? linear(x, QuantizedTensor(rows(q.bytes()), q.format()), bias)
+                               : linear(x, rows(in_proj_weight), bias);
+        if (in_proj_hooks_)
             for (const auto& hook : in_proj_hooks_->hooks())
                 if (Tensor changed = hook(*this, x, y, first); changed.defined()) y = std::move(changed);
         return y;
     };
-    if (in_proj_weight.defined() && query.cell() == key.cell() && key.cell() == value.cell()) {
-        const std::vector<Tensor> all = chunk(product(query, in_proj_weight, in_proj_bias, 0), 3, -1);
+    if (!q_proj_weight.defined() && query.cell() == key.cell() && key.cell() == value.cell()) {
+        const std::vector<Tensor> all = chunk(product(query, {}, 0, 3 * embed_dim_), 3, -1);
         return {heads(all[0]), heads(all[1]), heads(all[2])};
     }
     const auto part = [&](const Tensor& x, const Tensor& own, std::int64_t i) {
-        const std::int64_t first = i * embed_dim_;
-        return heads(product(x, own.defined() ? own : narrow(in_proj_weight, 0, first, embed_dim_),
-                             in_proj_bias.defined() ? narrow(in_proj_bias, 0, first, embed_dim_) : Tensor(),
-                             first));
+        return heads(product(x, own, i * embed_dim_, embed_dim_));
     };
     return {part(query, q_proj_weight, 0), part(key, k_proj_weight, 1), part(value, v_proj_weight, 2)};
 }
@@ -272,7 +288,7 @@ Tensor TransformerEncoderLayer::forward(Tensor x, Tensor src_mask, Tensor src_ke
 
 TransformerEncoderLayer TransformerEncoderLayer::copy() const
 {
-    if (!linear1.weight.defined())
+    if (!linear1.weight.defined() || !self_attn.in_proj_weight.defined())
         detail::fail(ErrorKind::state, "TransformerEncoderLayer",
                      "A quantised layer can't be copied: quantise it after the encoder or decoder is made.");
     TransformerEncoderLayer out(d_model_, nhead_, options_);

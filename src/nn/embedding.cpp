@@ -13,6 +13,7 @@
 #include <reprise/program.hpp>
 
 #include "nn/checks.hpp"
+#include "nn/quantized_weight.hpp"
 #include "nn/repr.hpp"
 
 namespace reprise::nn {
@@ -70,14 +71,29 @@ Embedding Embedding::from_pretrained(const Tensor& embeddings, const EmbeddingFr
 
 std::string Embedding::extra_repr() const
 {
-    if (!weight.defined()) return {};
+    if (!weight.defined() && !quantized_weight.defined()) return {};
+    const Shape sizes = weight.defined() ? weight.shape() : quantized_weight.shape();
     Repr repr;
-    repr.value(weight.size(0).value()).value(weight.size(1).value());
+    repr.value(sizes[0].value()).value(sizes[1].value());
     if (padding_idx_) repr.option("padding_idx", *padding_idx_);
+    if (quantized_weight.defined()) repr.option("format", name_of(quantized_weight.format()));
     return repr.text();
 }
 
-Tensor Embedding::forward(Tensor indices) { return embedding(indices, weight, padding_idx_); }
+Tensor Embedding::forward(Tensor indices)
+{
+    return quantized_weight.defined() ? embedding(indices, quantized_weight)
+                                      : embedding(indices, weight, padding_idx_);
+}
+
+void Embedding::quantize(QuantizedFormat format) { quantize(rounded(weight, format)); }
+
+void Embedding::quantize(const QuantizedTensor& q)
+{
+    const QuantizedTensor here = replacement(weight, quantized_weight, q);
+    quantized_weight = {replace_parameter("weight", name_of(q.format()), here.bytes()), q.format()};
+    weight = Variable();
+}
 
 EmbeddingBag::EmbeddingBag(std::int64_t num_embeddings, std::int64_t embedding_dim,
                            const EmbeddingBagSettings& options)

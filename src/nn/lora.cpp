@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <regex>
 #include <set>
 
@@ -191,42 +192,68 @@ Adapter conv_adapter(const std::string& name, const Conv<N>& layer, std::int64_t
                 }};
 }
 
-Adapter embedding_adapter(const std::string& name, const Embedding& layer, std::int64_t rank)
+// `sizes` are those of the weight, [num_embeddings, embedding_dim].
+Adapter embedding_adapter(const std::string& name, const Embedding& layer, const Variable& weight,
+                          const Shape& sizes, std::int64_t rank)
 {
-    const Variable& weight = layer.weight;
-    const Variable a = beside(weight, zeros({rank, weight.size(0)}));
+    const Variable a = beside(weight, zeros({rank, sizes[0]}));
     return {.layer = name,
             .weight = weight,
             .a = a,
-            .b = beside(weight, randn({weight.size(1), rank})),
+            .b = beside(weight, randn({sizes[1], rank})),
             .down = [a, padding = layer.options().padding_idx](
                         const Tensor& indices) { return embedding(indices, a.t(), padding); },
             .up = [](const Tensor& low, const Tensor& b) { return linear(low, b); },
             .is_embedding = true};
 }
 
+// Returns the adapter that `make` makes for a matrix of a layer, given its Variable and its shape: the parameter, or the
+// buffer with the bytes of a quantised one.  There is none where the layer has neither.
+template <class Make> std::optional<Adapter> matrix_adapter(const Module& layer, const Variable& weight,
+                                                            const QuantizedTensor& q, const Make& make)
+{
+    if (weight.defined()) return make(weight, weight.shape());
+    if (!q.defined()) return std::nullopt;
+    const auto buffers = layer.buffers(false);
+    Adapter adapter = make(*std::find_if(buffers.begin(), buffers.end(),
+                                         [&](const Variable& b) { return b.cell() == q.bytes().cell(); }),
+                           q.shape());
+    adapter.format = name_of(q.format());
+    return adapter;
+}
+
 Adapter adapter_of(const std::string& name, const Module& layer, std::int64_t rank)
 {
-    if (const auto* m = layer.as<Linear>(); m && m->weight.defined())
-        return linear_adapter(name, m->weight, m->weight.shape(), rank);
-    if (const auto* m = layer.as<Linear>(); m && m->quantized_weight.defined()) {
-        const QuantizedTensor& q = m->quantized_weight;
-        const auto buffers = m->buffers(false);
-        const auto bytes = std::find_if(buffers.begin(), buffers.end(),
-                                        [&](const Variable& b) { return b.cell() == q.bytes().cell(); });
-        Adapter adapter = linear_adapter(name, *bytes, q.shape(), rank);
-        adapter.format = name_of(q.format());
-        return adapter;
-    }
-    if (const auto* m = layer.as<MultiheadAttention>(); m && m->in_proj_weight.defined())
-        return linear_adapter(name, m->in_proj_weight, m->in_proj_weight.shape(), rank);
-    if (const auto* m = layer.as<Conv1d>()) return conv_adapter(name, *m, rank);
-    if (const auto* m = layer.as<Conv2d>()) return conv_adapter(name, *m, rank);
-    if (const auto* m = layer.as<Conv3d>()) return conv_adapter(name, *m, rank);
-    if (const auto* m = layer.as<Embedding>()) return embedding_adapter(name, *m, rank);
+    const auto linear = [&](const Variable& weight, const Shape& sizes) {
+        return linear_adapter(name, weight, sizes, rank);
+    };
+    std::optional<Adapter> adapter;
+    if (const auto* m = layer.as<Linear>())
+        adapter = matrix_adapter(*m, m->weight, m->quantized_weight, linear);
+    if (const auto* m = layer.as<MultiheadAttention>())
+        adapter = matrix_adapter(*m, m->in_proj_weight, m->quantized_in_proj_weight, linear);
+    if (const auto* m = layer.as<Embedding>())
+        adapter = matrix_adapter(*m, m->weight, m->quantized_weight,
+                                 [&](const Variable& weight, const Shape& sizes) {
+                                     return embedding_adapter(name, *m, weight, sizes, rank);
+                                 });
+    if (const auto* m = layer.as<Conv1d>()) adapter = conv_adapter(name, *m, rank);
+    if (const auto* m = layer.as<Conv2d>()) adapter = conv_adapter(name, *m, rank);
+    if (const auto* m = layer.as<Conv3d>()) adapter = conv_adapter(name, *m, rank);
+    if (adapter) return *adapter;
     fail(ErrorKind::argument, op, "The module (", name, ") is a (", layer.name(),
          "), for which there is no adapter: there are some for Linear, Conv1d to Conv3d, Embedding and "
          "MultiheadAttention with in_proj_weight.");
+}
+
+bool is_quantised(const Module& layer)
+{
+    const auto* const dense = layer.as<Linear>();
+    const auto* const attention = layer.as<MultiheadAttention>();
+    const auto* const rows = layer.as<Embedding>();
+    return (dense && dense->quantized_weight.defined()) ||
+           (attention && attention->quantized_in_proj_weight.defined()) ||
+           (rows && rows->quantized_weight.defined());
 }
 
 // Returns y + scale B(A(dropout(x))), or an undefined tensor where adapters are off.
@@ -239,8 +266,7 @@ Tensor adapted(const Shared& shared, const Adapter& adapter, const Module& layer
                  ") is merged and would get no gradient: call unmerge() to train, or eval() of the model.");
         return {};
     }
-    if (const auto* linear_layer = layer.as<Linear>();
-        linear_layer && !linear_layer->weight.defined() && !adapter.format)
+    if (!adapter.format && is_quantised(layer))
         fail(ErrorKind::state, op, "The layer (", adapter.layer,
              ") was quantised after its adapter was attached: quantise the model before.");
     if (!adapter.is_embedding) {

@@ -485,35 +485,49 @@ TEST(Lora, AWeightHasOneAdapter)
                 ElementsAre("fc")); // nothing was left behind
 }
 
+struct Words : nn::Module { // every kind of layer whose weight can be quantised
+    nn::Embedding words{16, 32};
+    nn::MultiheadAttention attention{32, 2, {.batch_first = true}};
+    nn::Linear head{32, 4};
+    Words()
+    {
+        register_module("words", words);
+        register_module("attention", attention);
+        register_module("head", head);
+    }
+    Tensor forward(Tensor x) override { return head(tanh(attention(words(x)))); }
+};
+
 // Over weights of 4 bits adapters train as over the dequantised ones; the frozen bytes do not change.
 TEST(Lora, OverQuantisedWeights)
 {
-    nn::Sequential quantised(nn::Linear(32, 64), nn::Tanh(), nn::Linear(64, 4));
-    nn::Sequential plain(nn::Linear(32, 64), nn::Tanh(), nn::Linear(64, 4));
+    Words quantised, plain;
     plain.load_state_dict(quantised.state_dict());
-    nn::quantize(quantised, {.format = QuantizedFormat::q4_0});
-    for (const int layer : {0, 2}) {
-        const auto& q = quantised.at(layer).as<nn::Linear>()->quantized_weight;
-        plain.at(layer).as<nn::Linear>()->weight.assign(dequantize(q));
-    }
-    const nn::LoraOptions options{.rank = 3, .target_modules = {"0", "2"}};
+    nn::quantize(quantised, {.format = QuantizedFormat::q4_0, .embeddings = true});
+    plain.words.weight.assign(dequantize(quantised.words.quantized_weight));
+    plain.attention.in_proj_weight.assign(dequantize(quantised.attention.quantized_in_proj_weight));
+    plain.attention.out_proj.weight.assign(dequantize(quantised.attention.out_proj.quantized_weight));
+    plain.head.weight.assign(dequantize(quantised.head.quantized_weight));
+    const nn::LoraOptions options{.rank = 3, .target_modules = {"words", "attention", "head"}};
     Lora over_bits(quantised, options), over_floats(plain, options);
+    EXPECT_THAT(over_bits.targets(), ElementsAre("words", "attention", "attention.out_proj", "head"));
     fill(over_bits);
     over_floats.load_state_dict(over_bits.state_dict());
     const auto before = quantised.state_dict();
+    const Tensor indices = tensor({3, 1, 15, 0, 7, 7, 2, 12, 9, 4}).reshape({5, 2});
     for (auto* const lora : {&over_bits, &over_floats}) {
-        nn::Sequential& net = lora == &over_bits ? quantised : plain;
+        Words& net = lora == &over_bits ? quantised : plain;
         optim::SGD optimizer(lora->parameters(), {.lr = 0.01});
         const auto step = record(
             [&](Tensor x) {
-                const Tensor loss = mean(net(x) * net(x));
+                const Tensor y = net(x), loss = mean(y * y);
                 optimizer.zero_grad();
                 loss.backward();
                 optimizer.step();
                 return loss;
             },
-            {spec({symbol("batch"), 32})});
-        for (const std::int64_t batch : {5, 2, 5}) static_cast<void>(step(random_tensor({batch, 32}, 7)));
+            {spec({symbol("batch"), 2}, i64)});
+        for (const std::int64_t batch : {5, 2, 5}) static_cast<void>(step(narrow(indices, 0, 0, batch)));
     }
     for (const auto& [name, trained] : over_bits.state_dict())
         EXPECT_LT(difference(trained, over_floats.state_dict().at(name)), 1e-4) << name;
@@ -526,7 +540,17 @@ TEST(Lora, OverQuantisedWeights)
         return 0;
     });
     EXPECT_EQ(caught.kind, ErrorKind::unsupported);
-    EXPECT_THAT(caught.text, HasSubstr("The weight of (0) is (q4_0)"));
+    EXPECT_THAT(caught.text, HasSubstr("The weight of (words) is (q4_0)"));
+}
+
+TEST(Lora, RefusesALayerThatIsQuantisedLater)
+{
+    Words net;
+    const Lora lora(net, {.target_modules = {"words", "attention", "head"}});
+    nn::quantize(net, {.embeddings = true});
+    const auto run = [&] { return net(tensor({1, 2}).reshape({1, 2})); };
+    EXPECT_THAT(error_of(run).text,
+                HasSubstr("The layer (words) was quantised after its adapter was attached"));
 }
 
 } // namespace

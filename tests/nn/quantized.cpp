@@ -1,4 +1,4 @@
-// Linear layers with weights in few bits.
+// Layers with weights in few bits.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -134,12 +134,108 @@ TEST(QuantizedLinear, MovesAndKeepsItsDtype)
     EXPECT_EQ(moved(randn({2, 64}, {.device = Device("reference")}).to(bf16)).dtype(), bf16);
 }
 
-TEST(QuantizedLinear, OfAttentionIsTheLastLayer)
+// Attention computes as with the dequantised weights, in one product for queries, keys and values, and in three.
+TEST(QuantizedAttention, ComputesAsWithDequantisedWeights)
 {
-    nn::TransformerEncoderLayer layer(32, 4, {.dim_feedforward = 64});
-    EXPECT_THAT(nn::quantize(layer, {.format = q8_0}),
-                ElementsAre("self_attn.out_proj", "linear1", "linear2"));
-    EXPECT_EQ(to_string(layer(randn({5, 2, 32})).shape()), "[5, 2, 32]");
+    for (const QuantizedFormat format : {q8_0, q4_0, int8}) {
+        manual_seed(4);
+        nn::TransformerDecoderLayer layer(32, 4, {.dim_feedforward = 64, .dropout = 0}),
+            plain(32, 4, {.dim_feedforward = 64, .dropout = 0});
+        plain.load_state_dict(layer.state_dict());
+        EXPECT_THAT(nn::quantize(layer, {.format = format}),
+                    ElementsAre("self_attn", "self_attn.out_proj", "multihead_attn",
+                                "multihead_attn.out_proj", "linear1", "linear2"));
+        EXPECT_FALSE(layer.self_attn.in_proj_weight.defined());
+        const auto copy = [](Variable& to, const QuantizedTensor& from) { to.assign(dequantize(from)); };
+        copy(plain.self_attn.in_proj_weight, layer.self_attn.quantized_in_proj_weight);
+        copy(plain.self_attn.out_proj.weight, layer.self_attn.out_proj.quantized_weight);
+        copy(plain.multihead_attn.in_proj_weight, layer.multihead_attn.quantized_in_proj_weight);
+        copy(plain.multihead_attn.out_proj.weight, layer.multihead_attn.out_proj.quantized_weight);
+        copy(plain.linear1.weight, layer.linear1.quantized_weight);
+        copy(plain.linear2.weight, layer.linear2.quantized_weight);
+        const auto result = [](nn::TransformerDecoderLayer& net, const Tensor& target, const Tensor& memory) {
+            const Variable x(target.detach(), true);
+            const Tensor y = net(x, memory);
+            (y * y).sum().backward();
+            return std::vector<Tensor>{y, x.grad()};
+        };
+        const Tensor target = randn({5, 2, 32}), memory = randn({7, 2, 32});
+        const auto got = result(layer, target, memory), expected = result(plain, target, memory);
+        for (std::size_t i = 0; i < got.size(); ++i)
+            EXPECT_LT(max(abs(got[i] - expected[i])).item<float>(), 1e-4f) << name_of(format) << ' ' << i;
+    }
+}
+
+TEST(QuantizedAttention, RefusesOtherSizesOfKeys)
+{
+    nn::MultiheadAttention layer(32, 4, {.kdim = 64});
+    EXPECT_THAT(nn::quantize(layer, {.format = q8_0}), ElementsAre("out_proj"));
+    EXPECT_THAT(error_of([&] { return layer.quantize(q8_0), 0; }).text,
+                HasSubstr("The layer has no weight to quantise."));
+}
+
+TEST(QuantizedEmbedding, TakesRowsOfTheBytes)
+{
+    for (const QuantizedFormat format : {q8_0, q4_0, q4_k, int8}) {
+        manual_seed(6);
+        nn::Embedding layer(9, 256, {.padding_idx = 2});
+        const QuantizedTensor q = quantize(layer.weight, format);
+        const Tensor indices = tensor({8, 0, 2, 2, 5, 1}).reshape({2, 3});
+        const Tensor expected = embedding(indices, dequantize(q));
+        layer.quantize(format);
+        EXPECT_FALSE(layer.weight.defined());
+        EXPECT_THAT(layer.named_parameters().keys(), ElementsAre());
+        EXPECT_THAT(layer.named_buffers().keys(), ElementsAre(std::string("weight.") + name_of(format)));
+        const Tensor rows = layer(indices);
+        EXPECT_EQ(rows.dtype(), f32);
+        EXPECT_EQ(rows.to_vector<float>(), expected.to_vector<float>()) << name_of(format);
+        EXPECT_FALSE(rows.requires_grad());
+        EXPECT_EQ(to_string(layer(zeros({0}, {.dtype = i32})).shape()), "[0, 256]");
+        std::ostringstream text;
+        text << layer;
+        EXPECT_EQ(text.str(),
+                  std::string("Embedding(9, 256, padding_idx=2, format='") + name_of(format) + "')");
+    }
+}
+
+// Embeddings are quantised where asked; a weight that two layers share is quantised once.
+TEST(QuantizedEmbedding, SharesItsBytesWithAHead)
+{
+    struct Tied : nn::Module {
+        nn::Embedding words{50, 64};
+        nn::Linear head{64, 50, {.bias = false}};
+        Tied()
+        {
+            head.weight = words.weight;
+            register_module("words", words);
+            register_module("head", head);
+        }
+        Tensor forward(Tensor x) override { return head(words(x)); }
+    };
+    manual_seed(7);
+    Tied net;
+    const Tensor indices = tensor({3, 49, 0});
+    const QuantizedTensor q = quantize(net.words.weight, q4_0);
+    q.bytes().eval(); // else q keeps the weight
+    const MemoryTracker memory;
+    const std::uint64_t before = memory.current();
+    EXPECT_THAT(nn::quantize(net, {.embeddings = true}), ElementsAre("words", "head"));
+    EXPECT_LE(memory.current() + 50 * 64 * 4, before + 50 * 64 / 32 * 18 + 4096);
+    EXPECT_EQ(net(indices).to_vector<float>(), linear(embedding(indices, q), q).to_vector<float>());
+}
+
+TEST(QuantizedEmbedding, RefusesWhatDoesNotFit)
+{
+    nn::Embedding layer(4, 40);
+    EXPECT_THAT(nn::quantize(layer), ElementsAre()); // embeddings are left alone where not asked
+    EXPECT_THAT(error_of([&] { return nn::quantize(layer, {.embeddings = true}); }).text,
+                HasSubstr("has rows of (40) elements, no multiple of (32) for q4_0"));
+    EXPECT_EQ(error_of([&] {
+                  return layer.quantize(quantize(ones({5, 40}), int8)), 0;
+              }).kind,
+              ErrorKind::shape);
+    layer.quantize(int8);
+    EXPECT_THAT(error_of([&] { return layer.quantize(int8), 0; }).text, HasSubstr("it is int8 already"));
 }
 
 TEST(QuantizedLinear, RefusesWhatDoesNotFit)
@@ -152,10 +248,10 @@ TEST(QuantizedLinear, RefusesWhatDoesNotFit)
             register_module("odd", odd);
         }
     } two;
-    EXPECT_THAT(
-        error_of([&] { return nn::quantize(two, {.format = q4_k}); }).text,
-        HasSubstr(
-            "The layer (odd) has (40) inputs, no multiple of (256) for q4_k: leave it out with a filter."));
+    EXPECT_THAT(error_of([&] { return nn::quantize(two, {.format = q4_k}); }).text,
+                HasSubstr("The weight of (odd) has rows of (40) elements, no multiple of (256) for q4_k: "
+                          "leave it out with a "
+                          "filter."));
     EXPECT_TRUE(two.fits.weight.defined());
     EXPECT_EQ(error_of([&] { return two.odd.quantize(q4_0), 0; }).kind, ErrorKind::shape);
     EXPECT_EQ(error_of([&] {

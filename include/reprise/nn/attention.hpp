@@ -88,12 +88,22 @@ public:
     using InProjHook = Tensor(const MultiheadAttention&, const Tensor& x, const Tensor& y,
                               std::int64_t first);
     HookHandle register_in_proj_hook(std::function<InProjHook> hook); // the handle can remove it
-    Variable in_proj_weight,  // [3 E, E] for query, key and value; undefined where kdim or vdim is not E
-        q_proj_weight,        // [E, E]; defined where in_proj_weight is not
-        k_proj_weight,        // [E, kdim]; defined where in_proj_weight is not
-        v_proj_weight,        // [E, vdim]; defined where in_proj_weight is not
-        in_proj_bias;         // [3 E]; undefined without biases
-    Linear out_proj{nullptr}; // E to E, applied to the heads' joined results
+
+    // Freezes in_proj_weight in few bits, as quantize() of Linear does; out_proj is quantised by itself.  Throws
+    // Error(shape) where embed_dim is no multiple of block_size(), and Error(state) without an in_proj_weight or while
+    // a program is recorded.
+    void quantize(QuantizedFormat);
+    // The same with a given matrix [3 E, E].  Throws Error(shape) where it has another shape.
+    void quantize(const QuantizedTensor&);
+
+    Variable
+        in_proj_weight, // [3 E, E] for query, key and value; undefined where kdim or vdim is not E, or quantised
+        q_proj_weight,                        // [E, E]; defined where kdim or vdim is not E
+        k_proj_weight,                        // [E, kdim]; defined where kdim or vdim is not E
+        v_proj_weight,                        // [E, vdim]; defined where kdim or vdim is not E
+        in_proj_bias;                         // [3 E]; undefined without biases
+    QuantizedTensor quantized_in_proj_weight; // [3 E, E]; undefined unless quantize() was called
+    Linear out_proj{nullptr};                 // E to E, applied to the heads' joined results
 
 private:
     struct Projected {

@@ -7,6 +7,7 @@
 
 #include <reprise/choice.hpp>
 #include <reprise/nn/module.hpp>
+#include <reprise/quantized.hpp>
 
 namespace reprise::nn {
 
@@ -42,7 +43,16 @@ public:
     Tensor forward(Tensor indices) override;
     std::string extra_repr() const override;                          // the options for printing
     Options options() const { return {.padding_idx = padding_idx_}; } // as given to the constructor
-    Variable weight;                                                  // [num_embeddings, embedding_dim]
+
+    // Freezes the weight in few bits, as quantize() of Linear does; rows are f32 then.  Throws Error(shape) where
+    // embedding_dim is no multiple of block_size(), and Error(state) where the layer is quantised already or a
+    // program is recorded.
+    void quantize(QuantizedFormat);
+    // The same with a given matrix [num_embeddings, embedding_dim].  Throws Error(shape) where it has another shape.
+    void quantize(const QuantizedTensor&);
+
+    Variable weight;                  // [num_embeddings, embedding_dim]; undefined once it is quantised
+    QuantizedTensor quantized_weight; // the same; undefined unless quantize() was called
 
 private:
     Embedding(const Variable& rows, std::optional<std::int64_t> padding_idx);

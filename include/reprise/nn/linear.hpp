@@ -1,9 +1,7 @@
 // Linear layers.
 #pragma once
 #include <cstdint>
-#include <functional>
 #include <string>
-#include <vector>
 
 #include <reprise/nn/module.hpp>
 #include <reprise/quantized.hpp>
@@ -32,24 +30,14 @@ public:
     // floating dtype.  Call it before optimizers and programs are created.  Throws Error(shape) where in_features is
     // no multiple of block_size(), and Error(state) where the layer is quantised already or a program is recorded.
     void quantize(QuantizedFormat);
-    // The same with a given matrix [out, in], such as one of a GGUF file.  Error(shape) where it has another shape.
+    // The same with a given matrix [out, in], such as one of a GGUF file.  Throws Error(shape) where it has another
+    // shape.
     void quantize(const QuantizedTensor&);
 
     Variable weight,                  // [out, in]; undefined once it is quantised
         bias;                         // [out]; undefined without a bias
     QuantizedTensor quantized_weight; // [out, in]; undefined unless quantize() was called
 };
-
-// Options of quantize().
-struct QuantizeSettings {
-    QuantizedFormat format = QuantizedFormat::q4_0; // how weights are stored
-    // Whether to quantise a layer, by its name in the tree, such as "decoder.0.linear1"; null: all layers.
-    std::function<bool(const std::string& name)> filter{};
-};
-// Calls quantize() of all Linear layers in a tree that are not quantised yet, and returns their names.  Weights of other
-// layers do not change, such as the in_proj_weight of MultiheadAttention.  Throws Error(shape), before anything has
-// changed, for a layer whose in_features is no multiple of block_size().
-std::vector<std::string> quantize(Module&, const QuantizeSettings& = {});
 
 // x1 weight[k] x2 + bias[k] for each output k: x1 [..., in1] and x2 [..., in2] -> [..., out].  Throws
 // Error(shape) and Error(dtype) where the inputs do not fit.

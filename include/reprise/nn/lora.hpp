@@ -66,10 +66,12 @@ struct LoraOptions {
 //
 // | layer | A | B |
 // |---|---|---|
-// | Linear, also a quantised one | [rank, in] | [out, rank] |
+// | Linear | [rank, in] | [out, rank] |
 // | Conv1d, Conv2d, Conv3d with groups = 1 | [rank, in, kh, kw], with the layer's options | [out, rank, 1, 1] |
 // | Embedding | [rank, num_embeddings], no dropout | [embedding_dim, rank] |
 // | MultiheadAttention with in_proj_weight | [rank, E] | [3 E, rank] |
+//
+// Weights may be quantised, before the adapters are attached.
 //
 // An adapted MultiheadAttention's out_proj gets an adapter, too, with twice the scale: PEFT (0.21.2) adds it twice,
 // and its files are trained for that.
