@@ -512,6 +512,10 @@ TEST(Lora, OverQuantisedWeights)
     Lora over_bits(quantised, options), over_floats(plain, options);
     EXPECT_THAT(over_bits.targets(), ElementsAre("words", "attention", "attention.out_proj", "head"));
     fill(over_bits);
+    {
+        const no_grad guard; // smaller ones, as the softmax of large scores magnifies the order of CUDA's sums
+        for (Variable p : over_bits.parameters()) p.assign(p * 0.3);
+    }
     over_floats.load_state_dict(over_bits.state_dict());
     const auto before = quantised.state_dict();
     const Tensor indices = tensor({3, 1, 15, 0, 7, 7, 2, 12, 9, 4}).reshape({5, 2});
@@ -530,7 +534,7 @@ TEST(Lora, OverQuantisedWeights)
         for (const std::int64_t batch : {5, 2, 5}) static_cast<void>(step(narrow(indices, 0, 0, batch)));
     }
     for (const auto& [name, trained] : over_bits.state_dict())
-        EXPECT_LT(difference(trained, over_floats.state_dict().at(name)), 1e-4) << name;
+        EXPECT_LT(difference(trained, over_floats.state_dict().at(name)), 1e-6) << name;
     for (const auto& [name, bytes] : quantised.state_dict()) {
         if (bytes.dtype() != u8) continue;
         EXPECT_EQ(bytes.to_vector<std::uint8_t>(), before.at(name).to_vector<std::uint8_t>()) << name;
