@@ -512,8 +512,8 @@ TEST(Lora, OverQuantisedWeights)
     Lora over_bits(quantised, options), over_floats(plain, options);
     EXPECT_THAT(over_bits.targets(), ElementsAre("words", "attention", "attention.out_proj", "head"));
     fill(over_bits);
-    {
-        const no_grad guard; // smaller ones, as the softmax of large scores magnifies the order of CUDA's sums
+    { // The softmax of large scores would magnify the order of CUDA's sums.
+        const no_grad guard;
         for (Variable p : over_bits.parameters()) p.assign(p * 0.3);
     }
     over_floats.load_state_dict(over_bits.state_dict());
