@@ -96,12 +96,11 @@ public:
     // The same with a given matrix [3 E, E].  Throws Error(shape) where it has another shape.
     void quantize(const QuantizedTensor&);
 
-    Variable
-        in_proj_weight, // [3 E, E] for query, key and value; undefined where kdim or vdim is not E, or quantised
-        q_proj_weight,                        // [E, E]; defined where kdim or vdim is not E
-        k_proj_weight,                        // [E, kdim]; defined where kdim or vdim is not E
-        v_proj_weight,                        // [E, vdim]; defined where kdim or vdim is not E
-        in_proj_bias;                         // [3 E]; undefined without biases
+    Variable in_proj_weight, // [3 E, E]; undefined for another kdim or vdim, and once quantised
+        q_proj_weight,       // [E, E]; defined for another kdim or vdim
+        k_proj_weight,       // [E, kdim]; defined for another kdim or vdim
+        v_proj_weight,       // [E, vdim]; defined for another kdim or vdim
+        in_proj_bias;        // [3 E]; undefined without biases
     QuantizedTensor quantized_in_proj_weight; // [3 E, E]; undefined unless quantize() was called
     Linear out_proj{nullptr};                 // E to E, applied to the heads' joined results
 
