@@ -22,7 +22,6 @@
 #include <reprise/ops/linear_algebra.hpp>
 #include <reprise/ops/normalization.hpp>
 #include <reprise/ops/shapes.hpp>
-#include <reprise/program.hpp>
 
 #include "nn/checks.hpp"
 #include "nn/weights.hpp"
@@ -298,20 +297,11 @@ Tensor merged_weight(const Adapter& adapter, double scale)
                 weight.dtype());
 }
 
-void check_not_recording(const char* call)
-{
-    if (is_recording())
-        fail(ErrorKind::state, op, "A program is recorded, in which ", call,
-             " has no place: call it before.");
-}
-
 // ---- the choice of layers ----
 
 void check(const LoraOptions& options)
 {
-    if (is_recording())
-        fail(ErrorKind::state, op,
-             "Adapters can't be attached while a program is recorded: attach them before.");
+    check_not_recording(op, "Adapters can't be attached");
     check_at_least(op, "rank", options.rank, 1);
     if (!std::isfinite(options.alpha))
         fail(ErrorKind::argument, op, "The alpha (", options.alpha, ") must be a finite number.");
@@ -479,7 +469,7 @@ Lora::State& Lora::attached(const char* call) const
 void Lora::merge()
 {
     State& s = attached("merge()");
-    check_not_recording("merge()");
+    check_not_recording(op, "Adapters can't be merged");
     if (s.shared->merged)
         fail(ErrorKind::state, op, "The adapters are merged already: call unmerge() first.");
     if (!s.shared->on.get())
@@ -507,7 +497,7 @@ void Lora::merge()
 void Lora::unmerge()
 {
     State& s = attached("unmerge()");
-    check_not_recording("unmerge()");
+    check_not_recording(op, "Adapters can't be unmerged");
     if (!s.shared->merged) fail(ErrorKind::state, op, "The adapters are not merged: call merge() first.");
     s.restore_weights();
     s.shared->on.set(true);
@@ -516,7 +506,7 @@ void Lora::unmerge()
 void Lora::merge_and_unload()
 {
     State& s = attached("merge_and_unload()");
-    check_not_recording("merge_and_unload()");
+    check_not_recording(op, "Adapters can't be merged");
     if (!s.shared->merged) merge();
     for (const auto& adapter : s.adapters) adapter->unmerged = Tensor();
     s.unload();
@@ -534,7 +524,7 @@ void Lora::enable(bool on)
 void Lora::unload()
 {
     if (!state_) return;
-    check_not_recording("unload()");
+    check_not_recording(op, "Adapters can't be taken away");
     state_->unload();
 }
 

@@ -5,7 +5,8 @@
 
 #include <reprise/autograd/grad.hpp>
 #include <reprise/ops/creation.hpp>
-#include <reprise/program.hpp>
+
+#include "nn/checks.hpp"
 
 namespace reprise::nn {
 
@@ -296,8 +297,7 @@ void Module::convert(const std::optional<Device>& device, std::optional<DType> d
     if (dtype && !is_floating(*dtype))
         fail(ErrorKind::dtype, "to", "A module can't be of (", name_of(*dtype),
              "), which has no gradients: give a floating dtype.");
-    if (is_recording())
-        fail(ErrorKind::state, "to", "A module can't be changed while a program is recorded: do it before.");
+    check_not_recording("to", "A module can't be changed");
     const no_grad guard;
     std::vector<std::pair<Variable, Tensor>> ready; // all computed before the first change, as one may fail
     for (const auto& list : {named_parameters(), named_buffers()})

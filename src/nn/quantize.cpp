@@ -5,8 +5,8 @@
 #include <reprise/nn/embedding.hpp>
 #include <reprise/nn/linear.hpp>
 #include <reprise/nn/quantize.hpp>
-#include <reprise/program.hpp>
 
+#include "nn/checks.hpp"
 #include "nn/quantized_weight.hpp"
 
 namespace reprise::nn {
@@ -14,13 +14,6 @@ namespace reprise::nn {
 using detail::fail;
 
 namespace {
-
-void check_not_recording()
-{
-    if (is_recording())
-        fail(ErrorKind::state, "quantize",
-             "A layer can't be quantised while a program is recorded: do it before.");
-}
 
 // A layer that quantize() chose.
 struct Chosen {
@@ -48,7 +41,7 @@ QuantizedTensor rounded(const Variable& weight, QuantizedFormat format)
 QuantizedTensor replacement(const Variable& weight, const QuantizedTensor& quantised_already,
                             const QuantizedTensor& q)
 {
-    check_not_recording();
+    check_not_recording("quantize", "A layer can't be quantised");
     if (!weight.defined())
         fail(ErrorKind::state, "quantize", "The layer has no weight to quantise",
              quantised_already.defined()
@@ -64,7 +57,7 @@ QuantizedTensor replacement(const Variable& weight, const QuantizedTensor& quant
 
 std::vector<std::string> quantize(Module& module, const QuantizeSettings& settings)
 {
-    check_not_recording();
+    check_not_recording("quantize", "A layer can't be quantised");
     std::vector<Chosen> chosen;
     for (const auto& [name, each] : module.named_modules()) {
         if (settings.filter && !settings.filter(name)) continue;

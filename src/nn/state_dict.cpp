@@ -1,12 +1,13 @@
 // Saves and loads the values of parameters and buffers by name.
 #include <reprise/autograd/grad.hpp>
 #include <reprise/nn/module.hpp>
-#include <reprise/program.hpp>
 
 #include <algorithm>
 #include <map>
 #include <optional>
 #include <set>
+
+#include "nn/checks.hpp"
 
 namespace reprise::nn {
 
@@ -75,13 +76,6 @@ struct Given {
     std::string label{}; // the name for errors
 };
 using Matched = std::vector<std::pair<Variable, std::string>>; // of the module, and the name of its value
-
-void check_not_recording()
-{
-    if (is_recording())
-        detail::fail(ErrorKind::state, "load_state_dict",
-                     "Values can't be loaded while a program is recorded: load them before.");
-}
 
 // Returns the values by the names that the module should have for them.
 std::map<std::string, Given> by_own_name(std::vector<Given> values, const LoadOptions& options,
@@ -156,7 +150,7 @@ LoadResult Module::load_state_dict(const StateDict& values, bool strict)
 
 LoadResult Module::load_state_dict(const StateDict& values, const LoadOptions& options)
 {
-    check_not_recording();
+    check_not_recording("load_state_dict", "Values can't be loaded");
     std::vector<Given> given;
     for (const auto& [name, value] : values)
         given.push_back(value.defined() ? Given{name, value.shape(), value.dtype()}
@@ -173,7 +167,7 @@ LoadResult Module::load_state_dict(const StateDict& values, const LoadOptions& o
 
 LoadResult Module::load_state_dict(const ModelFile& file, const LoadOptions& options)
 {
-    check_not_recording();
+    check_not_recording("load_state_dict", "Values can't be loaded");
     std::vector<Given> given;
     for (const auto& [name, tensor] : file.tensors()) given.push_back({name, tensor.shape, tensor.type});
     LoadResult left;
