@@ -3,7 +3,7 @@
 
     scripts/make_pytorch_fixture.py [--data DIR] [--out FILE]
 
-Needs torch and numpy, which the tests do not. The images are from Fashion-MNIST's training set (Debian:
+Needs torch, transformers and numpy, which the tests do not. The images are from Fashion-MNIST's training set (Debian:
 dataset-fashion-mnist); weights and latents follow from formulas. Each model is trained in f32 and in f64 from
 the same f32 weights and inputs, with each of its optimizers. The file contains
 
@@ -21,6 +21,7 @@ import struct
 import numpy as np
 import torch
 import torch.nn.functional as F
+import transformers
 from torch import nn
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -29,6 +30,7 @@ FIRST = 720 # first image; from here on no activation is so close to a kink that
 BATCH_SIZES = [(8, 16, 12)[step % 3] for step in range(STEPS)]
 SAMPLES = 150
 DRAWS = 2024 # seed
+NEGLIGIBLE = 1e-6 # gradients of at most this size are rounding: softmax does not depend on the bias of a key
 
 
 def read_idx(path):
@@ -63,6 +65,9 @@ def set_weights(model):
             if p.dim() > 1:
                 fan_in = p[0].numel() # a bias follows its weight
             p.copy_(weights(number, tuple(p.shape), fan_in))
+        for name, p in model.named_parameters():
+            if name.endswith("LayerNorm.weight"): # those of BERT
+                p += 1
 
 
 class CNN(nn.Module): # as in train_cnn_b128_adam of bench/torch_bench.py
@@ -123,6 +128,19 @@ class GPT(nn.Module): # two rows of the image as 54 tokens: an odd number of tex
         for block in self.blocks:
             x = block(x)
         return self.head(self.lnf(x)).mean(1)
+
+
+class BERT(nn.Module): # transformers' BERT; two rows of the image as a text of 20 to 50 tokens, then padding
+    def __init__(self):
+        super().__init__()
+        self.net = transformers.BertForSequenceClassification(transformers.BertConfig(
+            vocab_size=17, hidden_size=32, num_hidden_layers=2, num_attention_heads=4, intermediate_size=96,
+            max_position_embeddings=60, hidden_dropout_prob=0, attention_probs_dropout_prob=0, num_labels=10))
+
+    def forward(self, x):
+        i = (x[:, :, 13:15] * 15).round().to(torch.int32).flatten(1) + 1
+        i = i * (torch.arange(56) < 2 * i[:, 40:41] + 18)
+        return self.net(input_ids=i, attention_mask=(i != 0).long()).logits
 
 
 class Residual(nn.Module):
@@ -257,6 +275,7 @@ MODELS = { # constructor, loss, optimizers
     "mlp": (MLP, classification, {"sgd": sgd(0.05), "adam": adam}),
     "resnet": (ResNet8, classification, {"sgd": sgd(0.02), "adam": adam}),
     "gpt": (GPT, classification, {"sgd": sgd(0.02), "adamw": lambda p: torch.optim.AdamW(p, lr=1e-3)}),
+    "bert": (BERT, classification, {"adamw": lambda p: torch.optim.AdamW(p, lr=5e-5)}),
     "lstm": (LSTM, classification, {"sgd": sgd(0.1), "adam": adam}),
     "video": (VideoNet, classification, {"sgd": sgd(0.1), "adam": adam}),
     "denoiser": (lambda: Denoiser([4, 64, 128, 64, 4], 32), denoising, {"sgd": sgd(0.1), "adam": adam}),
@@ -265,7 +284,7 @@ MODELS = { # constructor, loss, optimizers
 }
 
 
-AUTOCAST = ["cnn", "resnet", "gpt"] # trained by SGD
+AUTOCAST = ["cnn_sgd", "resnet_sgd", "gpt_sgd", "bert_adamw"]
 
 
 def train(name, optimizer_name, dtype, x, y, autocast=False):
@@ -317,7 +336,7 @@ def main():
     for name, optimizer in [(m, o) for m, (_, _, optimizers) in MODELS.items() for o in optimizers]:
         results = {"f32": train(name, optimizer, torch.float32, x, y),
                    "f64": train(name, optimizer, torch.float64, x, y)}
-        if name in AUTOCAST and optimizer == "sgd":
+        if f"{name}_{optimizer}" in AUTOCAST:
             results["autocast"] = train(name, optimizer, torch.float32, x, y, autocast=True)
         for kind, (losses, gradients) in results.items():
             tensors[f"{name}_{optimizer}.losses.{kind}"] = losses
@@ -326,7 +345,7 @@ def main():
                 tensors[f"{name}.gradient.{parameter}.{kind}"] = g[np.arange(n) * g.size // n]
                 tensors[f"{name}.largest.{parameter}.{kind}"] = np.abs(g).max(keepdims=True)
         (a, g32), (b, g64) = results["f32"], results["f64"]
-        error = max(np.abs(g32[p] - g64[p]).max() / np.abs(g64[p]).max() for p in g64)
+        error = max(np.abs(g32[p] - g64[p]).max() / max(np.abs(g64[p]).max(), NEGLIGIBLE) for p in g64)
         print(f"{name} with {optimizer}: losses {b[0]:.4f} to {b[-1]:.4f}; "
               f"f32 from f64: losses {np.abs(a - b).max():.1e}, gradients {error:.1e} of the largest entry")
     metadata = {

@@ -1,5 +1,5 @@
-// Training with autocast(bf16) beside PyTorch's torch.autocast("cpu", bfloat16): 20 steps of SGD, eager and recorded; and
-// with autocast(f16) and a GradScaler beside f32.
+// Training with autocast(bf16) beside PyTorch's torch.autocast("cpu", bfloat16): 20 steps, eager and recorded; and with
+// autocast(f16) and a GradScaler beside f32.
 // PyTorch keeps softmax, norms and sums in bf16 there, and Reprise in f32, as PyTorch does on GPUs: so the two differ by
 // the rounding of bf16.
 #include <gtest/gtest.h>
@@ -21,6 +21,8 @@
 namespace reprise::follow {
 namespace {
 
+optim::SGD::Options momentum(double lr) { return {.lr = lr, .momentum = 0.9}; }
+
 std::string text(const Fixture::FromAutocast& d)
 {
     std::ostringstream out;
@@ -34,16 +36,19 @@ std::string text(const Fixture::FromAutocast& d)
 // first layers differ by a third.
 constexpr double gradient_bound = 0.03;
 
-template <class Net>
-void expect_to_follow(const std::string& model, double lr, std::size_t eager_steps, double loss_bound)
+// `run`: the model's name, _, the optimizer's.
+template <class Net, class Optimizer, class Options>
+void expect_to_follow(const std::string& run, const Options& options, std::size_t eager_steps,
+                      double loss_bound)
 {
+    const std::string model = run.substr(0, run.find('_'));
     const Fixture fixture;
     const bool host = test::inner(default_device()).capabilities().shader_class == "host";
     std::vector<float> eager;
     for (const bool recorded : {false, true}) {
         SCOPED_TRACE(recorded ? "recorded" : "eager");
         Net net;
-        optim::SGD optimizer(net.parameters(), optim::SGD::Options{.lr = lr, .momentum = 0.9});
+        Optimizer optimizer(net.parameters(), options);
         const auto step = [&](const std::vector<Tensor>& in) {
             Tensor loss;
             {
@@ -69,7 +74,7 @@ void expect_to_follow(const std::string& model, double lr, std::size_t eager_ste
             testing::Test::RecordProperty(recorded ? "recorded_gradients" : "eager_gradients",
                                           text(gradients));
         }
-        const Fixture::FromAutocast found = fixture.losses_from_autocast(model + "_sgd", losses);
+        const Fixture::FromAutocast found = fixture.losses_from_autocast(run, losses);
         EXPECT_LE(found.found, loss_bound);
         testing::Test::RecordProperty(recorded ? "recorded_losses" : "eager_losses", text(found));
         if (recorded) { // bit for bit
@@ -81,9 +86,22 @@ void expect_to_follow(const std::string& model, double lr, std::size_t eager_ste
 }
 
 // Relative differences of losses.  Twenty steps of the CNN lead 2 % away, of which the first three are 0.02 %.
-TEST(FollowsPyTorch, CnnWithAutocast) { expect_to_follow<Cnn>("cnn", 0.07, 3, 0.025); }
-TEST(FollowsPyTorch, ResNetWithAutocast) { expect_to_follow<ResNet8>("resnet", 0.02, 4, 0.001); }
-TEST(FollowsPyTorch, GptWithAutocast) { expect_to_follow<Gpt>("gpt", 0.02, 4, 0.001); }
+TEST(FollowsPyTorch, CnnWithAutocast)
+{
+    expect_to_follow<Cnn, optim::SGD>("cnn_sgd", momentum(0.07), 3, 0.025);
+}
+TEST(FollowsPyTorch, ResNetWithAutocast)
+{
+    expect_to_follow<ResNet8, optim::SGD>("resnet_sgd", momentum(0.02), 4, 0.001);
+}
+TEST(FollowsPyTorch, GptWithAutocast)
+{
+    expect_to_follow<Gpt, optim::SGD>("gpt_sgd", momentum(0.02), 4, 0.001);
+}
+TEST(FollowsPyTorch, BertWithAutocast)
+{
+    expect_to_follow<Bert, optim::AdamW>("bert_adamw", optim::AdamW::Options{.lr = 5e-5}, 4, 0.001);
+}
 
 // The mean loss of the last 20 of 200 recorded steps, in f32 or in f16 with a scaler, whose first scales overflow.
 template <class Net> double loss_of_200_steps(bool scaled, double lr)

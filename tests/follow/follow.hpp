@@ -13,6 +13,8 @@
 #include <reprise/ops.hpp>
 #include <reprise/program.hpp>
 
+#include "../../samples/common/bert.hpp"
+
 namespace reprise::follow {
 
 inline constexpr double gradient_tolerance = 3e-5; // of a parameter's largest entry
@@ -51,6 +53,12 @@ struct Gpt : Model { // of two rows of an image, 4 layers
     nn::LayerNorm lnf{32};
     nn::Linear head{32, 10, {.bias = false}};
     Gpt();
+    Tensor forward(Tensor x) override;
+};
+
+struct Bert : Model { // of two rows of an image, as texts of 20 to 50 tokens
+    bert::Classifier net;
+    Bert();
     Tensor forward(Tensor x) override;
 };
 

@@ -45,6 +45,30 @@ ResNet8::ResNet8()
 
 Tensor ResNet8::forward(Tensor x) { return head(mean(blocks(relu(norm(stem(x)))), {2, 3})); }
 
+Bert::Bert()
+    : net({.vocab_size = 17,
+           .hidden_size = 32,
+           .num_hidden_layers = 2,
+           .num_attention_heads = 4,
+           .intermediate_size = 96,
+           .max_position_embeddings = 60,
+           .hidden_dropout_prob = 0,
+           .attention_probs_dropout_prob = 0,
+           .labels = std::vector<std::string>(10)})
+{
+    register_module("net", net);
+    set_weights(*this);
+    for (auto& [name, p] : named_parameters())
+        if (name.ends_with("LayerNorm.weight")) Variable(p).assign(p + 1);
+}
+
+Tensor Bert::forward(Tensor x)
+{
+    const Tensor tokens = cast(round(narrow(x, 2, 13, 2) * 15), i32).flatten(1) + 1;
+    const Tensor lengths = tokens.narrow(1, 40, 1) * 2 + 18; // 20 to 50
+    return net(tokens * cast(arange(56, i32) < lengths, i32));
+}
+
 Lstm::Lstm()
 {
     register_module("input", input);

@@ -79,12 +79,14 @@ struct Steps {
 
 // `run`: the model's name, _, the optimizer's.
 template <class Net, class Optimizer, class Options>
-void expect_to_follow(const std::string& run, const Options& options, const Steps& wanted = {})
+void expect_to_follow(const std::string& run, const Options& options, const Steps& wanted = {},
+                      double adam_tolerance = 2e-3)
 {
     const test::TimeLimit limit(std::chrono::seconds(600));
     const Fixture fixture;
     const std::string model = run.substr(0, run.find('_'));
-    const double tolerance = run.ends_with("_sgd") ? std::max(2e-5, 8 * fixture.own_error(run)) : 2e-3;
+    const double tolerance =
+        run.ends_with("_sgd") ? std::max(2e-5, 8 * fixture.own_error(run)) : adam_tolerance;
     const std::size_t steps =
         std::min(fixture.steps(), wanted.on(test::inner(default_device()).capabilities().shader_class));
     std::vector<float> eager;
@@ -137,6 +139,10 @@ TEST(FollowsPyTorch, GptWithMomentum) { expect_to_follow<Gpt, optim::SGD>("gpt_s
 TEST(FollowsPyTorch, GptWithAdamW)
 {
     expect_to_follow<Gpt, optim::AdamW>("gpt_adamw", AdamW::Options{}, deep);
+}
+TEST(FollowsPyTorch, BertWithAdamW) // transformers' BertForSequenceClassification
+{
+    expect_to_follow<Bert, optim::AdamW>("bert_adamw", AdamW::Options{.lr = 5e-5}, deep, 1e-5);
 }
 TEST(FollowsPyTorch, LstmWithMomentum) { expect_to_follow<Lstm, optim::SGD>("lstm_sgd", momentum(0.1)); }
 TEST(FollowsPyTorch, LstmWithAdam) { expect_to_follow<Lstm, optim::Adam>("lstm_adam", Adam::Options{}); }
