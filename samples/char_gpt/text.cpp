@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <fstream>
 #include <iterator>
-#include <numeric>
-#include <random>
 #include <sstream>
+
+#include "../common/batches.hpp"
 
 namespace char_gpt {
 
@@ -56,20 +56,9 @@ std::string Text::text(const std::vector<std::int32_t>& numbers) const
 
 std::vector<std::vector<std::size_t>> batches_of(const Text& text, std::int64_t batch, std::uint64_t seed)
 {
-    std::mt19937_64 random(seed);
-    std::vector<std::size_t> order(text.lines().size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::shuffle(order.begin(), order.end(), random);
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-        return text.lines()[a].size() / 8 < text.lines()[b].size() / 8;
-    });
-    std::vector<std::vector<std::size_t>> out;
-    const auto size = static_cast<std::size_t>(batch);
-    for (std::size_t i = 0; i < order.size(); i += size)
-        out.emplace_back(order.begin() + static_cast<std::ptrdiff_t>(i),
-                         order.begin() + static_cast<std::ptrdiff_t>(std::min(i + size, order.size())));
-    std::shuffle(out.begin(), out.end(), random);
-    return out;
+    std::vector<std::size_t> lengths;
+    for (const auto& line : text.lines()) lengths.push_back(line.size());
+    return batches_by_length(lengths, batch, seed);
 }
 
 Batch make_batch(const Text& text, const std::vector<std::size_t>& lines)

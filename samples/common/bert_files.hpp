@@ -1,0 +1,20 @@
+// The folder of a model in Hugging Face's format: config.json, vocab.txt and model.safetensors.
+#pragma once
+#include <filesystem>
+
+#include "bert.hpp"
+#include "wordpiece.hpp"
+
+namespace bert {
+
+// Reads config.json.  Throws Error(file) where it is missing or malformed, and Error(unsupported) for another architecture
+// or activation than BERT's.
+Config read_config(const std::filesystem::path& folder);
+// Loads the weights of the encoder, `bert`, of a model with any head, also from a file of BertModel, which has no "bert." in
+// its names, and from old files with "gamma" and "beta".  A pooler that is not in the file keeps its values.  Throws
+// Error(file) for other weights that are missing, and errors as nn::Module::load_state_dict().
+void load_encoder(Bert&, const std::filesystem::path& folder);
+// Writes the three files.  Throws Error(file) where they can't be written.
+void save(const std::filesystem::path& folder, const Classifier&, const Config&, const WordPiece&);
+
+} // namespace bert
