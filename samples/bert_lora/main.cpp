@@ -67,7 +67,7 @@ std::optional<Base> pretrain(const Options& o, const Texts& texts, const WordPie
     return Base{folder, config, vocabulary};
 }
 
-// The figures of a step of each method, none of which is trained.
+// Prints and returns the memory of a step of each method, none of which is trained; in full it is that in f32.
 std::vector<History> compare_memory(const Options& o, const bert::Config& config, const Examples& examples,
                                     const fs::path& base)
 {
@@ -75,6 +75,7 @@ std::vector<History> compare_memory(const Options& o, const bert::Config& config
     for (const char* name : {"full", "lora", "qlora"}) {
         Method method = method_of(o, name);
         method.budget.reset();
+        if (!method.adapters) method.precision = rp::f32;
         out.push_back(Training(o, method, config, examples, base).history());
     }
     std::printf("Memory of a step of %lld texts of %lld tokens, in MiB:\n"
@@ -89,7 +90,7 @@ std::vector<History> compare_memory(const Options& o, const bert::Config& config
                     mib(h.memory.peak + h.memory.outputs), mib(all),
                     static_cast<double>(all) / static_cast<double>(bytes_of(out[0].memory)));
     };
-    for (const History& h : out) print(h.method, h);
+    for (const History& h : out) print(&h == &out[0] ? "full in f32" : h.method, h);
     if (o.budget > 0)
         for (const std::string& name : o.methods) {
             out.push_back(Training(o, method_of(o, name), config, examples, base).history());

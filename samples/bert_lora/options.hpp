@@ -18,11 +18,11 @@ struct Options {
     std::int64_t batch = 16, longest = 64;                      // texts; tokens
     std::int64_t features = 128, layers = 2, vocabulary = 4096; // of a base that is pre-trained
     std::int64_t rank = 8;
-    std::string weights = "q4_0";  // the format of the frozen weights of qlora
-    std::string precision = "f32"; // of products and attention: f32 or bf16
-    double budget = 0;             // MiB of temporaries of a fine-tuning step; 0: no limit
-    double rate = 0;               // highest learning rate of fine-tuning; 0: by the method
-    std::int64_t steps = 0;        // maximum number of steps of each training; 0: no limit
+    std::string weights = "q4_0";   // the format of the frozen weights of qlora
+    std::string precision = "bf16"; // of products and attention: f32 or bf16
+    double budget = 0;              // MiB of temporaries of a fine-tuning step; 0: no limit
+    double rate = 0;                // highest learning rate of fine-tuning; 0: by the method
+    std::int64_t steps = 0;         // maximum number of steps of each training; 0: no limit
     bool resume = false;
     std::string device; // empty: the best
     std::string out = "bert-lora-output";

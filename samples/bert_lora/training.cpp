@@ -27,13 +27,18 @@ rp::Tensor on_host(const std::vector<double>& values)
     return rp::from_vector(values, {values.size()}, {.device = rp::Device("reference")});
 }
 
+rp::DType precision_of(const Options& o) { return o.precision == "bf16" ? rp::bf16 : rp::f32; }
+
 } // namespace
 
-Method base_method(const Options& o) { return {.name = "base", .rate = 5e-4, .epochs = o.base_epochs}; }
+Method base_method(const Options& o)
+{
+    return {.name = "base", .precision = precision_of(o), .rate = 5e-4, .epochs = o.base_epochs};
+}
 
 Method method_of(const Options& o, const std::string& name)
 {
-    Method m{.name = name, .adapters = name != "full", .epochs = o.epochs};
+    Method m{.name = name, .adapters = name != "full", .precision = precision_of(o), .epochs = o.epochs};
     if (name == "qlora")
         m.weights = o.weights == "int8"   ? rp::QuantizedFormat::int8
                     : o.weights == "q8_0" ? rp::QuantizedFormat::q8_0
@@ -70,7 +75,7 @@ Training::Training(const Options& options, const Method& method, const bert::Con
         [&](rp::Tensor tokens, rp::Tensor topics) {
             rp::Tensor loss;
             {
-                const rp::autocast guard(rp::bf16, options_.precision == "bf16");
+                const rp::autocast guard(rp::bf16, method_.precision == rp::bf16);
                 loss = loss_of(net_(tokens), topics, rp::Reduction::mean);
             }
             optimizer_->zero_grad();
@@ -209,10 +214,11 @@ std::vector<std::int64_t> Training::predict(const std::vector<std::size_t>& numb
 std::string Training::signature() const
 {
     const Options& o = options_;
-    std::string text = method_.name + (method_.weights ? " over " + o.weights : "") + ", " + o.precision +
-                       ", rank " + std::to_string(o.rank) + ", rate " + std::to_string(method_.rate) + ", " +
-                       std::to_string(steps_) + " steps of " + std::to_string(o.batch) + " texts of " +
-                       std::to_string(o.longest) + " tokens, seed " + std::to_string(o.seed) + ", topics";
+    std::string text = method_.name + (method_.weights ? " over " + o.weights : "") + ", " +
+                       rp::name_of(method_.precision) + ", rank " + std::to_string(o.rank) + ", rate " +
+                       std::to_string(method_.rate) + ", " + std::to_string(steps_) + " steps of " +
+                       std::to_string(o.batch) + " texts of " + std::to_string(o.longest) + " tokens, seed " +
+                       std::to_string(o.seed) + ", topics";
     for (const std::string& topic : examples_.topics) text += " " + topic;
     return text;
 }

@@ -22,6 +22,7 @@ struct Method {
     std::string name;
     bool adapters = false;
     std::optional<reprise::QuantizedFormat> weights{}; // f32 without
+    reprise::DType precision = reprise::f32;           // of products and attention
     double rate = 0;                                   // the highest learning rate
     std::int64_t epochs = 1;
     std::optional<std::uint64_t> budget{}; // bytes of temporaries of a step
