@@ -67,37 +67,32 @@ std::optional<Base> pretrain(const Options& o, const Texts& texts, const WordPie
     return Base{folder, config, vocabulary};
 }
 
+void print_memory(const std::string& name, const History& h, const History& full)
+{
+    const std::uint64_t all = bytes_of(h.memory);
+    std::printf("  %-15s %12lld %19.1f %13.1f %9.1f (%.2f)\n", name.c_str(),
+                static_cast<long long>(h.trained), mib(h.memory.state), mib(h.memory.peak + h.memory.outputs),
+                mib(all), static_cast<double>(all) / static_cast<double>(bytes_of(full.memory)));
+    std::fflush(stdout);
+}
+
 // Prints and returns the memory of a step of each method, none of which is trained; in full it is that in f32.
 std::vector<History> compare_memory(const Options& o, const bert::Config& config, const Examples& examples,
                                     const fs::path& base)
 {
+    std::printf("Memory of a step of %lld texts of %lld tokens, in MiB:\n"
+                "          trained parameters   weights and state   temporaries    in all\n",
+                static_cast<long long>(
+                    std::min<std::int64_t>(o.batch, static_cast<std::int64_t>(examples.train.size()))),
+                static_cast<long long>(o.longest));
     std::vector<History> out;
     for (const char* name : {"full", "lora", "qlora"}) {
         Method method = method_of(o, name);
         method.budget.reset();
         if (!method.adapters) method.precision = rp::f32;
         out.push_back(Training(o, method, config, examples, base).history());
+        print_memory(method.adapters ? name : "full in f32", out.back(), out[0]);
     }
-    std::printf("Memory of a step of %lld texts of %lld tokens, in MiB:\n"
-                "          trained parameters   weights and state   temporaries    in all\n",
-                static_cast<long long>(
-                    std::min<std::int64_t>(o.batch, static_cast<std::int64_t>(examples.train.size()))),
-                static_cast<long long>(o.longest));
-    const auto print = [&](const std::string& name, const History& h) {
-        const std::uint64_t all = bytes_of(h.memory);
-        std::printf("  %-15s %12lld %19.1f %13.1f %9.1f (%.2f)\n", name.c_str(),
-                    static_cast<long long>(h.trained), mib(h.memory.state),
-                    mib(h.memory.peak + h.memory.outputs), mib(all),
-                    static_cast<double>(all) / static_cast<double>(bytes_of(out[0].memory)));
-    };
-    for (const History& h : out) print(&h == &out[0] ? "full in f32" : h.method, h);
-    if (o.budget > 0)
-        for (const std::string& name : o.methods) {
-            out.push_back(Training(o, method_of(o, name), config, examples, base).history());
-            out.back().method += "_within_budget";
-            print(name + " in budget", out.back());
-        }
-    std::fflush(stdout);
     return out;
 }
 
@@ -158,13 +153,18 @@ int run(const Options& o)
                                                      " tokens: give a smaller --longest.");
     const Examples examples = encode(texts, base->vocabulary, o.longest);
     base->config.labels = examples.topics;
-    const std::vector<History> memory = compare_memory(o, base->config, examples, base->folder);
+    std::vector<History> memory = compare_memory(o, base->config, examples, base->folder);
 
     std::vector<History> histories;
     for (const std::string& name : o.methods) {
         const fs::path folder = out / name, checkpoint = folder / "checkpoint.safetensors";
         make_folder(folder, {"checkpoint.safetensors"});
         Training training(o, method_of(o, name), base->config, examples, base->folder);
+        if (o.budget > 0) {
+            memory.push_back(training.history());
+            memory.back().method += "_within_budget";
+            print_memory(name + " in budget", memory.back(), memory[0]);
+        }
         histories.push_back(training.run(checkpoint, reporter));
         bar.clear();
         rp::train::save_svg(out / "training.svg", picture(histories, device));
