@@ -127,6 +127,7 @@ int run(const Options& o)
     std::vector<std::string> all;
     for (const auto& [topic, list] : others) all.insert(all.end(), list.begin(), list.end());
     const Texts texts = take(others, o.topics);
+    std::erase_if(others, [](const auto& topic) { return topic.second.size() < texts_needed; });
 
     const rp::train::Interrupt interrupt;
     ProgressBar bar(std::cout, is_terminal_stdout());

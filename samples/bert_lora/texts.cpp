@@ -71,9 +71,13 @@ Examples encode(const Texts& texts, const WordPiece& vocabulary, std::int64_t lo
     Examples out;
     for (const auto& [topic, list] : texts) {
         for (std::size_t i = 0; i < list.size(); ++i)
-            (i % 5 == 4 ? out.test : out.train)
+            ((i + 1) % texts_needed == 0 ? out.test : out.train)
                 .push_back({vocabulary.encode(list[i], static_cast<std::size_t>(longest)),
                             static_cast<std::int32_t>(out.topics.size()), &list[i]});
+        if (list.size() < texts_needed)
+            throw rp::Error(rp::ErrorKind::argument,
+                            "The topic (" + topic +
+                                ") has too few texts: five are needed, one of them for the test.");
         out.topics.push_back(topic);
     }
     return out;

@@ -27,12 +27,12 @@ struct Example {
     std::int32_t topic = 0;
     const std::string* text = nullptr;
 };
-// Every fifth text of a topic is for the test.
+inline constexpr std::size_t texts_needed = 5; // of each topic: every fifth is for the test
 struct Examples {
     std::vector<std::string> topics;
     std::vector<Example> train, test;
 };
-// The texts must exist as long as the result.
+// The texts must exist as long as the result.  Throws Error(argument) for a topic of fewer than five texts.
 Examples encode(const Texts&, const WordPiece&, std::int64_t longest);
 
 struct Batch {

@@ -218,7 +218,8 @@ std::string Training::signature() const
                        rp::name_of(method_.precision) + ", rank " + std::to_string(o.rank) + ", rate " +
                        std::to_string(method_.rate) + ", " + std::to_string(steps_) + " steps of " +
                        std::to_string(o.batch) + " texts of " + std::to_string(o.longest) + " tokens, seed " +
-                       std::to_string(o.seed) + ", topics";
+                       std::to_string(o.seed) + ", base " + (o.base.empty() ? "pre-trained" : o.base) +
+                       ", topics";
     for (const std::string& topic : examples_.topics) text += " " + topic;
     return text;
 }

@@ -1,5 +1,6 @@
 #include "bert_files.hpp"
 
+#include <algorithm>
 #include <fstream>
 
 #include <nlohmann/json.hpp>
@@ -48,6 +49,13 @@ Config read_config(const fs::path& folder)
     } catch (const json::exception& error) {
         refuse(rp::ErrorKind::file, path, error.what());
     }
+    const auto sizes = {
+        c.vocab_size,        c.hidden_size,     c.num_hidden_layers,      c.num_attention_heads,
+        c.intermediate_size, c.type_vocab_size, c.max_position_embeddings};
+    if (std::ranges::any_of(sizes, [](std::int64_t size) { return size < 1; }) ||
+        c.hidden_size % c.num_attention_heads != 0)
+        refuse(rp::ErrorKind::file, path,
+               "all sizes must be at least 1, and hidden_size a multiple of num_attention_heads.");
     if (type != "bert" || activation != "gelu")
         refuse(rp::ErrorKind::unsupported, path,
                "the model (" + type + ", " + activation + ") is no BERT with the activation gelu.");

@@ -7,7 +7,7 @@
 
 namespace bert {
 
-// Reads config.json.  Throws Error(file) where it is missing or malformed, and Error(unsupported) for another architecture
+// Reads config.json, without the labels.  Throws Error(file) where it is missing, malformed or has sizes out of range, and Error(unsupported) for another architecture
 // or activation than BERT's.
 Config read_config(const std::filesystem::path& folder);
 // Loads the weights of the encoder, `bert`, of a model with any head, also from a file of BertModel, which has no "bert." in

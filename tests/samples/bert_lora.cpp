@@ -56,6 +56,10 @@ TEST(Topics, AreRefusedWhereThereAreNone)
     EXPECT_EQ(error_of([] { return read_texts("/no/such/folder"); }).kind, rp::ErrorKind::file);
     EXPECT_EQ(error_of([] { return read_texts(folder("none")); }).kind, rp::ErrorKind::argument);
     Texts texts = read_texts(data);
+    texts["few"] = {"a", "b", "c", "d"};
+    EXPECT_EQ(error_of([&] { return encode(texts, WordPiece::train({"a"}, 9), 9); }).kind,
+              rp::ErrorKind::argument);
+    texts.erase("few");
     const Caught error = error_of([&] { return take(texts, {"birds", "cars"}); });
     EXPECT_EQ(error.kind, rp::ErrorKind::argument);
     EXPECT_THAT(error.text, HasSubstr("(cars) is not one of the texts': birds, ships, trees"));
@@ -233,6 +237,10 @@ TEST_F(BertLora, OtherModelsAreRefused)
     text << std::ifstream(path / "config.json").rdbuf();
     std::string json = text.str();
     std::ofstream(path / "config.json") << json.substr(0, json.size() / 2);
+    EXPECT_EQ(error_of([&] { return bert::read_config(path); }).kind, rp::ErrorKind::file);
+    std::string heads = json;
+    heads.replace(heads.find("num_attention_heads\": 2"), 23, "num_attention_heads\": 0");
+    std::ofstream(path / "config.json") << heads;
     EXPECT_EQ(error_of([&] { return bert::read_config(path); }).kind, rp::ErrorKind::file);
     json.replace(json.find("\"gelu\""), 6, "\"relu\"");
     std::ofstream(path / "config.json") << json;
