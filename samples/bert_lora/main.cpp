@@ -18,6 +18,8 @@ namespace rp = reprise;
 namespace fs = std::filesystem;
 using namespace bert_lora;
 
+constexpr std::int64_t features_of_head = 32; // of a base that is pre-trained
+
 // A pre-trained model.
 struct Base {
     fs::path folder;
@@ -54,7 +56,7 @@ std::optional<Base> pretrain(const Options& o, const Texts& texts, const WordPie
     const bert::Config config{.vocab_size = static_cast<std::int64_t>(vocabulary.pieces().size()),
                               .hidden_size = o.features,
                               .num_hidden_layers = o.layers,
-                              .num_attention_heads = o.features / 32,
+                              .num_attention_heads = o.features / features_of_head,
                               .intermediate_size = 4 * o.features,
                               .max_position_embeddings = o.longest,
                               .labels = examples.topics};
@@ -67,16 +69,35 @@ std::optional<Base> pretrain(const Options& o, const Texts& texts, const WordPie
     return Base{folder, config, vocabulary};
 }
 
-void print_memory(const std::string& name, const History& h, const History& full)
+// full: training in full in f32, if there is memory for it.
+void print_memory(const std::string& name, const History& h, const History* full)
 {
     const std::uint64_t all = bytes_of(h.memory);
-    std::printf("  %-15s %12lld %19.1f %13.1f %9.1f (%.2f)\n", name.c_str(),
-                static_cast<long long>(h.trained), mib(h.memory.state), mib(h.memory.peak + h.memory.outputs),
-                mib(all), static_cast<double>(all) / static_cast<double>(bytes_of(full.memory)));
+    std::printf("  %-15s %12lld %19.1f %13.1f %9.1f", name.c_str(), static_cast<long long>(h.trained),
+                mib(h.memory.state), mib(h.memory.peak + h.memory.outputs), mib(all));
+    if (full) std::printf(" (%.2f)", static_cast<double>(all) / static_cast<double>(bytes_of(full->memory)));
+    std::printf("\n");
     std::fflush(stdout);
 }
 
-// Prints and returns the memory of a step of each method, none of which is trained; in full it is that in f32.
+// Returns the memory of a step that trains in full in f32; nullopt if there is not enough for it.
+std::optional<History> memory_in_full(const Options& o, const bert::Config& config, const Examples& examples,
+                                      const fs::path& base)
+{
+    Method method = method_of(o, "full");
+    method.budget.reset();
+    method.precision = rp::f32;
+    try {
+        History h = Training(o, method, config, examples, base).history();
+        h.method = "full_in_f32";
+        return h;
+    } catch (const rp::Error& error) {
+        if (error.kind() != rp::ErrorKind::out_of_memory) throw;
+        return std::nullopt;
+    }
+}
+
+// Prints and returns the memory of a step of the methods, without a budget; none of them is trained.
 std::vector<History> compare_memory(const Options& o, const bert::Config& config, const Examples& examples,
                                     const fs::path& base)
 {
@@ -85,34 +106,38 @@ std::vector<History> compare_memory(const Options& o, const bert::Config& config
                 static_cast<long long>(
                     std::min<std::int64_t>(o.batch, static_cast<std::int64_t>(examples.train.size()))),
                 static_cast<long long>(o.longest));
+    const std::optional<History> full = memory_in_full(o, config, examples, base);
+    if (full) print_memory("full in f32", *full, &*full);
     std::vector<History> out;
-    for (const char* name : {"full", "lora", "qlora"}) {
+    for (const std::string& name : o.methods) {
         Method method = method_of(o, name);
         method.budget.reset();
-        if (!method.adapters) method.precision = rp::f32;
         out.push_back(Training(o, method, config, examples, base).history());
-        print_memory(method.adapters ? name : "full in f32", out.back(), out[0]);
+        print_memory(name, out.back(), full ? &*full : nullptr);
     }
+    if (full) out.push_back(*full);
     return out;
 }
 
+// Prints some texts of the test that fit a line, with the topics that were found and the true ones.
 void print_predictions(Training& training, const Examples& examples)
 {
-    std::vector<std::size_t> numbers; // of texts that fit a line, from all over the test
-    for (std::size_t i = 0; i < examples.test.size() && numbers.size() < 4; i += 1 + examples.test.size() / 7)
-        for (std::size_t k = i; k < examples.test.size(); ++k)
-            if (examples.test[k].text->size() < 70) {
-                numbers.push_back(k);
-                break;
-            }
+    std::vector<std::size_t> numbers;
+    for (std::size_t i = 0; i < examples.test.size() && numbers.size() < 4; ++i) {
+        const bool far = numbers.empty() || i > numbers.back() + examples.test.size() / 5;
+        if (far && examples.test[i].text->size() < 60) numbers.push_back(i);
+    }
     if (numbers.empty()) return;
     const std::vector<std::int64_t> found = training.predict(numbers);
     for (std::size_t i = 0; i < numbers.size(); ++i) {
-        std::string text = *examples.test[numbers[i]].text;
+        const Example& example = examples.test[numbers[i]];
+        std::string text = *example.text;
+        while (text.ends_with('\n')) text.pop_back();
         std::replace_if(
-            text.begin(), text.end(), [](char c) { return c == '\n' || c == '\t'; }, ' ');
-        std::printf("> %s-> %s\n", text.c_str(),
-                    examples.topics.at(static_cast<std::size_t>(found[i])).c_str());
+            text.begin(), text.end(), [](unsigned char c) { return c < ' ' || c == 127; }, ' ');
+        std::printf("> %s -> %s (%s)\n", text.c_str(),
+                    examples.topics.at(static_cast<std::size_t>(found[i])).c_str(),
+                    examples.topics.at(static_cast<std::size_t>(example.topic)).c_str());
     }
 }
 
@@ -124,8 +149,8 @@ int run(const Options& o)
     make_folder(out, {"training.svg", "metrics.json"});
     std::cout << "Device: " << device << std::endl;
     Texts others = read_texts(o.data);
-    std::vector<std::string> all;
-    for (const auto& [topic, list] : others) all.insert(all.end(), list.begin(), list.end());
+    std::vector<std::string> all_texts;
+    for (const auto& [topic, list] : others) all_texts.insert(all_texts.end(), list.begin(), list.end());
     const Texts texts = take(others, o.topics);
     std::erase_if(others, [](const auto& topic) { return topic.second.size() < texts_needed; });
 
@@ -133,20 +158,21 @@ int run(const Options& o)
     ProgressBar bar(std::cout, is_terminal_stdout());
     const Reporter reporter = reporter_of(interrupt, bar);
     std::optional<Base> base;
-    const fs::path made = out / "base";
-    if (!o.base.empty() || (o.resume && fs::exists(made / "config.json"))) {
-        const fs::path folder = o.base.empty() ? made : fs::path(o.base);
-        base = {folder, bert::read_config(folder), WordPiece::read(folder / "vocab.txt")};
-    } else if (others.empty()) {
-        throw rp::Error(
-            rp::ErrorKind::argument,
-            "No texts are left to pre-train on: choose fewer --topics, or give a model with --base.");
+    if (!o.base.empty()) {
+        base = {o.base, bert::read_config(o.base), WordPiece::read(fs::path(o.base) / "vocab.txt")};
+        if (static_cast<std::int64_t>(base->vocabulary.pieces().size()) > base->config.vocab_size)
+            throw rp::Error(rp::ErrorKind::file,
+                            o.base + ": vocab.txt has more pieces than config.json's vocab_size.");
     } else {
-        make_folder(made, {"checkpoint.safetensors"});
-        base = pretrain(o, others, WordPiece::train(all, static_cast<std::size_t>(o.vocabulary)), made,
-                        reporter);
+        if (others.size() < 2)
+            throw rp::Error(rp::ErrorKind::argument, "No two topics are left to pre-train on: choose fewer "
+                                                     "--topics, or give a model with --base.");
+        const fs::path folder = out / "base";
+        make_folder(folder, {"checkpoint.safetensors"});
+        const WordPiece vocabulary = WordPiece::train(all_texts, static_cast<std::size_t>(o.vocabulary));
+        base = pretrain(o, others, vocabulary, folder, reporter);
         bar.clear();
-        if (!base) return interrupted(made / "checkpoint.safetensors");
+        if (!base) return interrupted(folder / "checkpoint.safetensors");
     }
     if (o.longest > base->config.max_position_embeddings)
         throw rp::Error(rp::ErrorKind::argument, "The model has positions for " +
@@ -164,15 +190,17 @@ int run(const Options& o)
         if (o.budget > 0) {
             memory.push_back(training.history());
             memory.back().method += "_within_budget";
-            print_memory(name + " in budget", memory.back(), memory[0]);
+            print_memory(name + " in budget", memory.back(), nullptr);
         }
         histories.push_back(training.run(checkpoint, reporter));
         bar.clear();
         rp::train::save_svg(out / "training.svg", picture(histories, device));
         figures(histories, memory, o, device).save(out / "metrics.json");
         if (histories.back().interrupted) return interrupted(checkpoint);
-        if (training.adapters()) training.adapters()->save(folder);
-        else bert::save(folder, training.net(), base->config, base->vocabulary);
+        if (training.adapters()) {
+            training.adapters()->save(folder);
+            bert::save_config(folder, base->config); // has the topics' names
+        } else bert::save(folder, training.net(), base->config, base->vocabulary);
         print_predictions(training, examples);
     }
     for (const History& h : histories)

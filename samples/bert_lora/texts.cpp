@@ -32,18 +32,20 @@ std::vector<std::string> read_file(const fs::path& path)
 
 Texts read_texts(const fs::path& folder)
 {
-    std::error_code error;
     Texts texts;
-    for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
-        const fs::path extension = entry.path().extension();
-        if (!entry.is_regular_file() || !(extension.empty() || extension == ".txt")) continue;
-        std::vector<std::string> found = read_file(entry.path());
-        if (!found.empty()) texts[entry.path().stem().string()] = std::move(found);
-    }
-    if (error)
+    try {
+        for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
+            const fs::path extension = entry.path().extension();
+            if (!entry.is_regular_file() || !(extension.empty() || extension == ".txt")) continue;
+            std::vector<std::string> found = read_file(entry.path());
+            if (!found.empty()) texts[entry.path().stem().string()] = std::move(found);
+        }
+    } catch (const fs::filesystem_error& error) {
         throw rp::Error(rp::ErrorKind::file,
-                        "The folder of texts (" + folder.string() + ") can't be read: " + error.message() +
-                            ". Debian's package fortunes has some, or give another with --data.");
+                        "The folder of texts (" + folder.string() +
+                            ") can't be read: " + error.code().message() +
+                            ". Debian's package fortunes has some; --data names another.");
+    }
     if (texts.empty())
         throw rp::Error(rp::ErrorKind::argument, "The folder (" + folder.string() + ") has no texts.");
     return texts;
@@ -68,6 +70,8 @@ Texts take(Texts& texts, const std::vector<std::string>& topics)
 
 Examples encode(const Texts& texts, const WordPiece& vocabulary, std::int64_t longest)
 {
+    if (texts.size() < 2)
+        throw rp::Error(rp::ErrorKind::argument, "At least two topics are needed to tell apart.");
     Examples out;
     for (const auto& [topic, list] : texts) {
         for (std::size_t i = 0; i < list.size(); ++i)

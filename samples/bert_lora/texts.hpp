@@ -32,7 +32,8 @@ struct Examples {
     std::vector<std::string> topics;
     std::vector<Example> train, test;
 };
-// The texts must exist as long as the result.  Throws Error(argument) for a topic of fewer than five texts.
+// The texts must exist as long as the result.  Throws Error(argument) for fewer than two topics, and
+// for a topic of fewer than five texts.
 Examples encode(const Texts&, const WordPiece&, std::int64_t longest);
 
 struct Batch {

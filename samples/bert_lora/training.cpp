@@ -5,6 +5,7 @@
 #include <cmath>
 #include <deque>
 #include <numeric>
+#include <sstream>
 #include <tuple>
 
 #include "../common/bert_files.hpp"
@@ -16,15 +17,22 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::int64_t warmup = 50;        // steps
-constexpr std::int64_t test_batch = 64;    // texts
-constexpr std::size_t calls_in_flight = 2; // results are read later, so that host and device overlap
+constexpr std::int64_t longest_warmup = 50; // steps
+constexpr std::int64_t test_batch = 64;     // texts
+constexpr std::size_t calls_in_flight = 2;  // results are read later, so that host and device overlap
 
 using Clock = std::chrono::steady_clock;
 
 rp::Tensor on_host(const std::vector<double>& values)
 {
     return rp::from_vector(values, {values.size()}, {.device = rp::Device("reference")});
+}
+
+// Seeds all that is drawn from here on: first the weights, then the adapters, then dropout.
+const bert::Config& seeded(const Options& options, const bert::Config& config)
+{
+    rp::manual_seed(options.seed);
+    return config;
 }
 
 rp::DType precision_of(const Options& o) { return o.precision == "bf16" ? rp::bf16 : rp::f32; }
@@ -50,19 +58,22 @@ Method method_of(const Options& o, const std::string& name)
 
 Training::Training(const Options& options, const Method& method, const bert::Config& config,
                    const Examples& examples, const fs::path& base)
-    : options_(options), method_(method), config_(config), examples_(examples),
-      net_((rp::manual_seed(options.seed), config))
+    : options_(options), method_(method), config_(config), examples_(examples), net_(seeded(options, config))
 {
     if (!base.empty()) bert::load_encoder(net_.bert, base);
     if (method_.weights)
         rp::nn::quantize(net_, {.format = *method_.weights,
-                                .filter = [](const std::string& name) { return name != "classifier"; },
+                                .filter =
+                                    [](const std::string& name) {
+                                        return name != "classifier" && name != "bert.pooler.dense";
+                                    },
                                 .embeddings = true});
     if (method_.adapters)
         lora_.emplace(net_, rp::nn::LoraOptions{.rank = options.rank,
                                                 .alpha = 2.0 * static_cast<double>(options.rank),
                                                 .target_modules = {"query", "key", "value", "dense"},
-                                                .modules_to_save = {"classifier"}});
+                                                .exclude_modules = {"pooler.dense"},
+                                                .modules_to_save = {"classifier", "pooler"}});
     const std::vector<rp::Variable> trained = lora_ ? lora_->parameters() : net_.parameters();
     optimizer_.emplace(trained, rp::optim::AdamW::Options{.lr = method_.rate});
 
@@ -130,7 +141,6 @@ bool Training::run_epoch(const Reporter& reporter)
         history_.loss.push_back(calls.front().first.item<float>());
         texts_ += static_cast<std::int64_t>(calls.front().second);
         calls.pop_front();
-        ++steps_of_run_;
         history_.seconds = before + std::chrono::duration<double>(Clock::now() - start).count();
         history_.texts_per_second = static_cast<double>(texts_) / history_.seconds;
         if (!std::isfinite(history_.loss.back()))
@@ -158,11 +168,15 @@ bool Training::run_epoch(const Reporter& reporter)
     return true;
 }
 
-// Linear warmup from 0, then linear decay to 0.
+// Linear warmup from 0 during a tenth of the steps, at most 50, and linear decay to 0.
 double Training::scheduled_rate() const
 {
-    const auto at = static_cast<double>(started_), all = static_cast<double>(steps_);
-    return method_.rate * std::min(1.0, (at + 1) / warmup) * (1 - at / all);
+    const std::int64_t warmup = std::clamp<std::int64_t>(steps_ / 10, 1, longest_warmup);
+    const auto share = [](std::int64_t part, std::int64_t all) {
+        return static_cast<double>(part) / static_cast<double>(all);
+    };
+    if (started_ < warmup) return method_.rate * share(started_ + 1, warmup);
+    return method_.rate * share(steps_ - started_, steps_ - warmup);
 }
 
 void Training::report(const Reporter& reporter) const
@@ -170,18 +184,18 @@ void Training::report(const Reporter& reporter) const
     const auto done = static_cast<std::int64_t>(history_.loss.size());
     const std::int64_t per_epoch = history_.steps_per_epoch, epoch = (done - 1) / per_epoch;
     const std::int64_t window = std::min<std::int64_t>(done, 20);
-    reporter.step({.epoch = epoch + 1,
-                   .epochs = (steps_ + per_epoch - 1) / per_epoch,
-                   .step = done - epoch * per_epoch,
-                   .steps = std::min(per_epoch, steps_ - epoch * per_epoch),
-                   .loss = std::accumulate(history_.loss.end() - window, history_.loss.end(), 0.0) /
-                           static_cast<double>(window),
-                   .more = {},
-                   .rate = history_.texts_per_second,
-                   .unit = "texts",
-                   .seconds_left = history_.seconds / static_cast<double>(steps_of_run_) *
-                                   static_cast<double>(steps_ - done),
-                   .testing = {}});
+    reporter.step(
+        {.epoch = epoch + 1,
+         .epochs = (steps_ + per_epoch - 1) / per_epoch,
+         .step = done - epoch * per_epoch,
+         .steps = std::min(per_epoch, steps_ - epoch * per_epoch),
+         .loss = std::accumulate(history_.loss.end() - window, history_.loss.end(), 0.0) /
+                 static_cast<double>(window),
+         .more = {},
+         .rate = history_.texts_per_second,
+         .unit = "texts",
+         .seconds_left = history_.seconds / static_cast<double>(done) * static_cast<double>(steps_ - done),
+         .testing = {}});
 }
 
 void Training::test()
@@ -214,14 +228,19 @@ std::vector<std::int64_t> Training::predict(const std::vector<std::size_t>& numb
 std::string Training::signature() const
 {
     const Options& o = options_;
-    std::string text = method_.name + (method_.weights ? " over " + o.weights : "") + ", " +
-                       rp::name_of(method_.precision) + ", rank " + std::to_string(o.rank) + ", rate " +
-                       std::to_string(method_.rate) + ", " + std::to_string(steps_) + " steps of " +
-                       std::to_string(o.batch) + " texts of " + std::to_string(o.longest) + " tokens, seed " +
-                       std::to_string(o.seed) + ", base " + (o.base.empty() ? "pre-trained" : o.base) +
-                       ", topics";
-    for (const std::string& topic : examples_.topics) text += " " + topic;
-    return text;
+    std::ostringstream text;
+    text.precision(17);
+    text << method_.name << (method_.weights ? " over " + o.weights : "") << ", "
+         << rp::name_of(method_.precision) << ", rank " << o.rank << ", rate " << method_.rate << ", "
+         << steps_ << " steps of " << o.batch << " texts of " << o.longest << " tokens, seed " << o.seed
+         << ", base ";
+    if (o.base.empty())
+        text << "of " << o.layers << " layers of " << o.features << " features with " << o.vocabulary
+             << " pieces, " << o.base_epochs << " epochs";
+    else text << o.base;
+    text << ", " << examples_.train.size() << " texts of " << o.data << ", topics";
+    for (const std::string& topic : examples_.topics) text << " " << topic;
+    return text.str();
 }
 
 void Training::save(const fs::path& path) const
@@ -237,7 +256,9 @@ void Training::save(const fs::path& path) const
     rp::save_safetensors(path, out,
                          {.metadata = {{"signature", signature()},
                                        {"seed", std::to_string(random.seed)},
-                                       {"ordinal", std::to_string(random.ordinal)}}});
+                                       {"ordinal", std::to_string(random.ordinal)},
+                                       {"texts", std::to_string(texts_)},
+                                       {"seconds", std::to_string(history_.seconds)}}});
 }
 
 void Training::load(const fs::path& path)
@@ -263,6 +284,9 @@ void Training::load(const fs::path& path)
     history_.test_loss = numbers("history.test_loss");
     history_.test_accuracy = numbers("history.test_accuracy");
     started_ = static_cast<std::int64_t>(history_.loss.size());
+    texts_ = std::stoll(file.metadata("texts").to_text());
+    history_.seconds = std::stod(file.metadata("seconds").to_text());
+    if (texts_ > 0) history_.texts_per_second = static_cast<double>(texts_) / history_.seconds;
     rp::set_generator_state({.seed = std::stoull(file.metadata("seed").to_text()),
                              .ordinal = std::stoull(file.metadata("ordinal").to_text())});
 }

@@ -38,9 +38,9 @@ struct History {
     std::vector<double> epoch_loss;               // mean of each complete epoch
     std::vector<double> test_loss, test_accuracy; // after each epoch; the accuracy from 0 to 1
     std::int64_t steps_per_epoch = 0;
-    double seconds = 0;           // of the steps of this run
-    double texts_per_second = 0;  // of this run
-    std::uint64_t recordings = 0; // number of recordings after the first step: 0
+    double seconds = 0; // of all steps, also those before a resumption
+    double texts_per_second = 0;
+    std::uint64_t recordings = 0; // number of recordings after the first step, 0 as one serves all sizes
     bool interrupted = false;
 };
 
@@ -52,7 +52,8 @@ struct Reporter {
 
 class Training {
 public:
-    // Loads the encoder from the folder `base`; without one it has random weights.
+    // Loads the encoder from the folder `base`; without one it has random weights.  Options and examples must exist as long
+    // as this object.
     Training(const Options&, const Method&, const bert::Config&, const Examples&,
              const std::filesystem::path& base = {});
 
@@ -84,7 +85,8 @@ private:
     std::optional<reprise::optim::AdamW> optimizer_;
     reprise::Program step_, test_step_;
     History history_;
-    std::int64_t steps_ = 0, started_ = 0, texts_ = 0, steps_of_run_ = 0;
+    std::int64_t steps_ = 0, started_ = 0,
+                 texts_ = 0; // numbers of steps in all, steps that were started, texts
     std::optional<std::uint64_t> recordings_;
 };
 

@@ -79,7 +79,7 @@ struct SelfAttention : nn::Module {
     }
 };
 
-// A linear layer, the sum with the input of the part that it ends, and a norm.
+// A linear layer of y, whose result is added to x, the input of the block, and a norm.
 struct Output : nn::Module {
     nn::Linear dense;
     nn::LayerNorm norm;

@@ -43,9 +43,13 @@ Config read_config(const fs::path& folder)
     std::string type, activation;
     try {
         const json values = json::parse(file);
-        for_each_number(c, [&](const char* name, auto& value) { values.at(name).get_to(value); });
+        for_each_number(c, [&](const char* name, auto& value) { value = values.value(name, value); });
         type = values.value("model_type", "bert");
         activation = values.value("hidden_act", "gelu");
+        if (values.value("position_embedding_type", "absolute") != "absolute" ||
+            values.value("pad_token_id", padding) != padding || values.value("is_decoder", false))
+            refuse(rp::ErrorKind::unsupported, path,
+                   "only encoders with absolute positions and the padding token 0 are supported.");
     } catch (const json::exception& error) {
         refuse(rp::ErrorKind::file, path, error.what());
     }
@@ -53,9 +57,13 @@ Config read_config(const fs::path& folder)
         c.vocab_size,        c.hidden_size,     c.num_hidden_layers,      c.num_attention_heads,
         c.intermediate_size, c.type_vocab_size, c.max_position_embeddings};
     if (std::ranges::any_of(sizes, [](std::int64_t size) { return size < 1; }) ||
-        c.hidden_size % c.num_attention_heads != 0)
+        c.hidden_size % c.num_attention_heads != 0 || !(c.layer_norm_eps >= 0) ||
+        !(c.hidden_dropout_prob >= 0 && c.hidden_dropout_prob < 1) ||
+        !(c.attention_probs_dropout_prob >= 0 && c.attention_probs_dropout_prob < 1))
         refuse(rp::ErrorKind::file, path,
-               "all sizes must be at least 1, and hidden_size a multiple of num_attention_heads.");
+               "all sizes must be at least 1, hidden_size a multiple of num_attention_heads, probabilities "
+               "from 0 "
+               "to below 1, and layer_norm_eps at least 0.");
     if (type != "bert" || activation != "gelu")
         refuse(rp::ErrorKind::unsupported, path,
                "the model (" + type + ", " + activation + ") is no BERT with the activation gelu.");
@@ -85,7 +93,7 @@ void load_encoder(Bert& net, const fs::path& folder)
             refuse(rp::ErrorKind::file, file.path(), "the weight " + name + " is missing.");
 }
 
-void save(const fs::path& folder, const Classifier& net, const Config& c, const WordPiece& vocabulary)
+void save_config(const fs::path& folder, const Config& c)
 {
     json values = {{"architectures", {"BertForSequenceClassification"}},
                    {"model_type", "bert"},
@@ -96,12 +104,16 @@ void save(const fs::path& folder, const Classifier& net, const Config& c, const 
         values["id2label"][std::to_string(i)] = c.labels[i];
         values["label2id"][c.labels[i]] = i;
     }
-    fs::create_directories(folder);
+    rp::WholeFile file(folder / "config.json");
+    file.write(values.dump(2, ' ', false, json::error_handler_t::replace) + "\n");
+    file.commit();
+}
+
+void save(const fs::path& folder, const Classifier& net, const Config& c, const WordPiece& vocabulary)
+{
     vocabulary.save(folder / "vocab.txt");
     rp::save_safetensors(folder / "model.safetensors", net.state_dict(), {.metadata = {{"format", "pt"}}});
-    rp::WholeFile file(folder / "config.json"); // last: a folder with it is complete
-    file.write(values.dump(2) + "\n");
-    file.commit();
+    save_config(folder, c);
 }
 
 } // namespace bert

@@ -15,10 +15,10 @@ namespace rp = reprise;
 
 namespace {
 
-constexpr std::size_t longest_word = 100; // bytes; longer words are [UNK], as in BERT
+constexpr std::size_t longest_word = 100; // bytes; longer words are [UNK]
 
 bool is_ascii(char c) { return static_cast<unsigned char>(c) < 128; }
-bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 bool is_control(char c) { return is_ascii(c) && (c < ' ' || c == 127) && !is_space(c); }
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'); }
 
@@ -144,7 +144,7 @@ private:
 WordPiece::WordPiece(std::vector<std::string> pieces) : pieces_(std::move(pieces))
 {
     for (std::size_t i = 0; i < pieces_.size(); ++i)
-        tokens_.emplace(pieces_[i], static_cast<std::int32_t>(i));
+        tokens_.insert_or_assign(pieces_[i], static_cast<std::int32_t>(i));
     if (pieces_.empty() || pieces_[0] != "[PAD]")
         throw rp::Error(rp::ErrorKind::argument, "The first piece of a vocabulary must be [PAD].");
     unknown_ = token("[UNK]");

@@ -10,8 +10,9 @@
 #include <vector>
 
 // Splits texts at spaces and ASCII punctuation into words, in lower case, and words into the longest pieces of a
-// vocabulary; pieces that do not begin a word are written "##ing".  As BERT's tokenizer ("uncased") for ASCII texts; other
-// characters are kept as they are, while BERT removes their accents.
+// vocabulary; pieces that do not begin a word are written "##ing".  ASCII texts get the tokens of BERT's "uncased"
+// tokenizer.  Other characters are kept as they are, where BERT's removes accents, lowers their case, and splits at their
+// punctuation and around Chinese characters.
 class WordPiece {
 public:
     // Takes the pieces in the order of their tokens.  Throws Error(argument) unless the first is [PAD], and [UNK], [CLS] and
@@ -24,7 +25,7 @@ public:
     static WordPiece train(const std::vector<std::string>& texts, std::size_t size);
 
     void save(const std::filesystem::path&) const;
-    // Returns [CLS], the pieces' tokens and [SEP]; a longer text is cut to `longest` tokens.
+    // Returns [CLS], the pieces' tokens and [SEP]; a longer text is cut to `longest` tokens, at least 2.
     std::vector<std::int32_t> encode(std::string_view text, std::size_t longest) const;
     const std::vector<std::string>& pieces() const { return pieces_; }
 

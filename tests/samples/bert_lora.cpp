@@ -2,10 +2,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <set>
 #include <sstream>
+#include <tuple>
 
 #include "../../samples/bert_lora/options.hpp"
 #include "../../samples/bert_lora/report.hpp"
@@ -37,7 +40,7 @@ fs::path folder(const std::string& name)
 TEST(Topics, AreReadFromFiles)
 {
     const Texts texts = read_texts(data);
-    ASSERT_EQ(texts.size(), 3u);
+    ASSERT_EQ(texts.size(), 4u);
     EXPECT_EQ(texts.at("birds").size(), 6u);
     EXPECT_EQ(texts.at("ships")[2], "The captain wrote in the log: fog, no wind.\n");
 }
@@ -57,28 +60,41 @@ TEST(Topics, AreRefusedWhereThereAreNone)
     EXPECT_EQ(error_of([] { return read_texts(folder("none")); }).kind, rp::ErrorKind::argument);
     Texts texts = read_texts(data);
     texts["few"] = {"a", "b", "c", "d"};
-    EXPECT_EQ(error_of([&] { return encode(texts, WordPiece::train({"a"}, 9), 9); }).kind,
-              rp::ErrorKind::argument);
+    const WordPiece vocabulary = WordPiece::train({"a"}, 9);
+    EXPECT_EQ(error_of([&] { return encode(texts, vocabulary, 9); }).kind, rp::ErrorKind::argument);
     texts.erase("few");
+    EXPECT_EQ(error_of([&] { return encode({*texts.begin()}, vocabulary, 9); }).kind,
+              rp::ErrorKind::argument);
     const Caught error = error_of([&] { return take(texts, {"birds", "cars"}); });
     EXPECT_EQ(error.kind, rp::ErrorKind::argument);
-    EXPECT_THAT(error.text, HasSubstr("(cars) is not one of the texts': birds, ships, trees"));
+    EXPECT_THAT(error.text, HasSubstr("(cars) is not one of the texts': birds, ships, stars, trees"));
 }
 
 TEST(Topics, AreSplitAndPadded)
 {
     Texts texts = read_texts(data);
     const Texts two = take(texts, {"trees", "birds"});
-    EXPECT_EQ(texts.size(), 1u);
-    const WordPiece vocabulary = WordPiece::train(two.at("birds"), 300);
-    const Examples examples = encode(two, vocabulary, 9);
+    EXPECT_EQ(texts.size(), 2u);
+    const WordPiece vocabulary = WordPiece::train({two.at("birds")[5], two.at("trees")[4]}, 300);
+    const Examples examples = encode(two, vocabulary, 40);
     EXPECT_THAT(examples.topics, ElementsAre("birds", "trees"));
     EXPECT_EQ(examples.train.size(), 10u);
-    EXPECT_EQ(examples.test.size(), 2u);
+    ASSERT_EQ(examples.test.size(), 2u);
+    EXPECT_EQ(*examples.train[5].text, two.at("trees")[0]);
     EXPECT_EQ(*examples.test[1].text, two.at("trees")[4]);
-    const Batch batch = make_batch(examples.train, {7, 0});
-    EXPECT_EQ(rp::to_string(batch.tokens.shape()), "[2, 9]");
-    EXPECT_THAT(batch.topics.to_vector<std::int32_t>(), ElementsAre(1, 0));
+    EXPECT_EQ(examples.test[1].topic, 1);
+
+    const auto a = vocabulary.encode(two.at("trees")[4], 40), b = vocabulary.encode(two.at("birds")[5], 40);
+    const Batch batch = make_batch({{b, 0}, {{2, 3}, 7}, {a, 1}}, {2, 1, 0});
+    const std::size_t length = std::max(a.size(), b.size());
+    ASSERT_NE(a.size(), b.size());
+    std::vector<std::int32_t> want(3 * length, 0);
+    std::copy(a.begin(), a.end(), want.begin());
+    std::copy_n(std::begin({2, 3}), 2, want.begin() + static_cast<std::ptrdiff_t>(length));
+    std::copy(b.begin(), b.end(), want.begin() + static_cast<std::ptrdiff_t>(2 * length));
+    EXPECT_EQ(rp::to_string(batch.tokens.shape()), "[3, " + std::to_string(length) + "]");
+    EXPECT_EQ(batch.tokens.to_vector<std::int32_t>(), want);
+    EXPECT_THAT(batch.topics.to_vector<std::int32_t>(), ElementsAre(1, 7, 0));
 }
 
 TEST(BertLoraOptions, HelpNamesEveryOption)
@@ -144,19 +160,23 @@ struct BertLora : testing::Test {
     }
 };
 
-// Stopped within the second epoch, at the end of the first, or before the first step.
+// Stopped within the second epoch, at the end of the first, or before the first step; and resumed when it has ended,
+// within the third epoch.
 TEST_F(BertLora, AResumedTrainingHasTheBitsOfOneWithoutAStop)
 {
+    options.steps = 12;
     for (const char* method : {"qlora", "full"}) {
         const fs::path path = folder(method);
         Training undisturbed(options, method_of(options, method), config, examples);
-        const History want = undisturbed.run(path / "undisturbed", stopping_at(-1));
+        const History want = undisturbed.run(path / "12", stopping_at(-1));
         ASSERT_EQ(want.loss.size(), 12u);
-        for (const int stop : {6, 4, 0}) {
+        ASSERT_EQ(want.steps_per_epoch, 5);
+        ASSERT_EQ(want.epoch_loss.size(), 3u);
+        for (const int stop : {7, 5, 0, 12}) {
             SCOPED_TRACE(std::string(method) + " stopped at " + std::to_string(stop));
             const fs::path checkpoint = path / std::to_string(stop);
             Options resumed = options;
-            {
+            if (stop < 12) {
                 Training first(options, method_of(options, method), config, examples);
                 const History part = first.run(checkpoint, stopping_at(stop));
                 EXPECT_TRUE(part.interrupted);
@@ -171,6 +191,8 @@ TEST_F(BertLora, AResumedTrainingHasTheBitsOfOneWithoutAStop)
             EXPECT_EQ(found.test_loss, want.test_loss);
             EXPECT_EQ(found.test_accuracy, want.test_accuracy);
             EXPECT_EQ(found.recordings, 0u);
+            EXPECT_GT(found.texts_per_second, 0);
+            EXPECT_EQ(second.predict({0, 2}), undisturbed.predict({0, 2}));
         }
     }
 }
@@ -179,15 +201,25 @@ TEST_F(BertLora, ACheckpointOfAnotherRunIsRefused)
 {
     const fs::path checkpoint = folder("other") / "checkpoint";
     Training(options, method_of(options, "qlora"), config, examples).run(checkpoint, stopping_at(1));
-    Options other = options;
-    other.resume = true;
-    other.rank = 8;
-    const Caught error = error_of([&] {
-        return Training(other, method_of(other, "qlora"), config, examples).run(checkpoint, stopping_at(-1));
-    });
+    const auto resume = [&](const std::function<void(Options&)>& change) {
+        Options other = options;
+        other.resume = true;
+        change(other);
+        return error_of([&] {
+            return Training(other, method_of(other, "qlora"), config, examples)
+                .run(checkpoint, stopping_at(0));
+        });
+    };
+    EXPECT_EQ(resume([](Options&) {}).text, "nothing was thrown");
+    const Caught error = resume([](Options& o) { o.rank = 8; });
     EXPECT_EQ(error.kind, rp::ErrorKind::argument);
     EXPECT_THAT(error.text, HasSubstr("the checkpoint is of another run (qlora over q4_0, bf16"));
     EXPECT_THAT(error.text, HasSubstr("rank 8"));
+    for (const std::function<void(Options&)>& change : std::vector<std::function<void(Options&)>>{
+             [](Options& o) { o.rate = 2.0000001e-3; }, [](Options& o) { o.base_epochs = 9; },
+             [](Options& o) { o.data = "elsewhere"; }, [](Options& o) { o.base = "another"; },
+             [](Options& o) { o.seed = 1; }, [](Options& o) { o.precision = "f32"; }})
+        EXPECT_THAT(resume(change).text, HasSubstr("the checkpoint is of another run"));
 }
 
 TEST_F(BertLora, ABaseIsSavedAndLoaded)
@@ -205,6 +237,9 @@ TEST_F(BertLora, ABaseIsSavedAndLoaded)
     bert::load_encoder(other.bert, path);
     const Batch batch = make_batch(examples.train, {0, 5, 9});
     EXPECT_EQ(other.bert(batch.tokens).to_vector<float>(), net.bert(batch.tokens).to_vector<float>());
+    Training over(options, method_of(options, "full"), config, examples, path);
+    EXPECT_EQ(over.net().state_dict().at("bert.pooler.dense.weight").to_vector<float>(),
+              net.state_dict().at("bert.pooler.dense.weight").to_vector<float>());
 
     // A file of BertModel with the names of old ones, without a pooler.
     std::map<std::string, rp::Tensor> old;
@@ -219,9 +254,13 @@ TEST_F(BertLora, ABaseIsSavedAndLoaded)
     }
     rp::save_safetensors(path / "model.safetensors", old);
     bert::Classifier third(two);
+    const std::vector<float> pooler = third.bert.pooler.dense.weight.to_vector<float>();
     bert::load_encoder(third.bert, path);
-    EXPECT_EQ(third.bert.encoder.state_dict().at("layer.0.output.LayerNorm.weight").to_vector<float>(),
-              net.bert.encoder.state_dict().at("layer.0.output.LayerNorm.weight").to_vector<float>());
+    for (const auto& [name, value] : third.bert.state_dict())
+        if (!name.starts_with("pooler")) {
+            EXPECT_EQ(value.to_vector<float>(), net.bert.state_dict().at(name).to_vector<float>()) << name;
+        }
+    EXPECT_EQ(third.bert.pooler.dense.weight.to_vector<float>(), pooler);
     old.erase("encoder.layer.0.output.dense.weight");
     rp::save_safetensors(path / "model.safetensors", old);
     EXPECT_THAT(error_of([&] { return bert::load_encoder(third.bert, path), 0; }).text,
@@ -238,13 +277,22 @@ TEST_F(BertLora, OtherModelsAreRefused)
     std::string json = text.str();
     std::ofstream(path / "config.json") << json.substr(0, json.size() / 2);
     EXPECT_EQ(error_of([&] { return bert::read_config(path); }).kind, rp::ErrorKind::file);
-    std::string heads = json;
-    heads.replace(heads.find("num_attention_heads\": 2"), 23, "num_attention_heads\": 0");
-    std::ofstream(path / "config.json") << heads;
-    EXPECT_EQ(error_of([&] { return bert::read_config(path); }).kind, rp::ErrorKind::file);
-    json.replace(json.find("\"gelu\""), 6, "\"relu\"");
-    std::ofstream(path / "config.json") << json;
-    EXPECT_EQ(error_of([&] { return bert::read_config(path); }).kind, rp::ErrorKind::unsupported);
+    using Kind = rp::ErrorKind;
+    for (const auto& [what, by, kind] : std::vector<std::tuple<std::string, std::string, Kind>>{
+             {"\"num_attention_heads\": 2", "\"num_attention_heads\": 0", Kind::file},
+             {"\"num_attention_heads\": 2", "\"num_attention_heads\": 3", Kind::file},
+             {"\"hidden_size\": 64", "\"hidden_size\": \"64\"", Kind::file},
+             {"\"hidden_dropout_prob\": 0.1", "\"hidden_dropout_prob\": 1.0", Kind::file},
+             {"\"gelu\"", "\"relu\"", Kind::unsupported},
+             {"\"pad_token_id\": 0", "\"pad_token_id\": 1", Kind::unsupported},
+             {"\"pad_token_id\": 0", "\"position_embedding_type\": \"relative_key\"", Kind::unsupported}}) {
+        std::string changed = json;
+        ASSERT_NE(changed.find(what), std::string::npos) << what;
+        std::ofstream(path / "config.json") << changed.replace(changed.find(what), what.size(), by);
+        EXPECT_EQ(error_of([&] { return bert::read_config(path); }).kind, kind) << by;
+    }
+    std::ofstream(path / "config.json") << "{\"hidden_size\": 128, \"num_attention_heads\": 2}";
+    EXPECT_EQ(bert::read_config(path).layer_norm_eps, 1e-12); // the default
 }
 
 // Four layers of 256 features, a vocabulary of 8,192 and four texts of 64 tokens.
