@@ -52,13 +52,13 @@ struct Reporter {
 
 class Training {
 public:
-    // Loads the encoder from the folder `base`; without one it has random weights.  Options and examples must exist as long
-    // as this object.
+    // Loads the encoder from the folder `base`; without one it has random weights.  Options and examples must exist as
+    // long as this object.
     Training(const Options&, const Method&, const bert::Config&, const Examples&,
              const std::filesystem::path& base = {});
 
-    // Trains, and writes a checkpoint to a file after each epoch and when it is stopped: with it, a later call goes on from
-    // there if Options::resume is set, to the same bits as without a stop.
+    // Trains, and writes a checkpoint to a file after each epoch and when it is stopped.  If Options::resume is set, it
+    // goes on from the checkpoint, to the same bits as without a stop.
     History run(const std::filesystem::path& checkpoint, const Reporter&);
     const History& history() const { return history_; } // before run(): the memory of a step
 

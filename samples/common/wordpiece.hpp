@@ -15,13 +15,13 @@
 // punctuation and around Chinese characters.
 class WordPiece {
 public:
-    // Takes the pieces in the order of their tokens.  Throws Error(argument) unless the first is [PAD], and [UNK], [CLS] and
-    // [SEP] are among them.
+    // Takes the pieces in the order of their tokens.  Throws Error(argument) unless the first is [PAD], and [UNK],
+    // [CLS] and [SEP] are among them.
     explicit WordPiece(std::vector<std::string> pieces);
     // Reads a vocab.txt, one piece a line.  Throws Error(file) where it can't be read, or for pieces as above.
     static WordPiece read(const std::filesystem::path&);
-    // Finds a vocabulary of at most `size` pieces (at least all characters) for these texts, by merging the most frequent
-    // pairs of neighbours (Sennrich et al., 2016).
+    // Finds a vocabulary of at most `size` pieces (at least all characters) for these texts, by merging the most
+    // frequent pairs of neighbours (Sennrich et al., 2016).
     static WordPiece train(const std::vector<std::string>& texts, std::size_t size);
 
     void save(const std::filesystem::path&) const;
