@@ -21,7 +21,7 @@
 namespace reprise::follow {
 namespace {
 
-optim::SGD::Options momentum(double lr) { return {.lr = lr, .momentum = 0.9}; }
+optim::SGD::Options sgd_options(double lr) { return {.lr = lr, .momentum = 0.9}; }
 
 std::string text(const Fixture::FromAutocast& d)
 {
@@ -88,15 +88,15 @@ void expect_to_follow(const std::string& run, const Options& options, std::size_
 // Relative differences of losses.  Twenty steps of the CNN lead 2 % away, of which the first three are 0.02 %.
 TEST(FollowsPyTorch, CnnWithAutocast)
 {
-    expect_to_follow<Cnn, optim::SGD>("cnn_sgd", momentum(0.07), 3, 0.025);
+    expect_to_follow<Cnn, optim::SGD>("cnn_sgd", sgd_options(0.07), 3, 0.025);
 }
 TEST(FollowsPyTorch, ResNetWithAutocast)
 {
-    expect_to_follow<ResNet8, optim::SGD>("resnet_sgd", momentum(0.02), 4, 0.001);
+    expect_to_follow<ResNet8, optim::SGD>("resnet_sgd", sgd_options(0.02), 4, 0.001);
 }
 TEST(FollowsPyTorch, GptWithAutocast)
 {
-    expect_to_follow<Gpt, optim::SGD>("gpt_sgd", momentum(0.02), 4, 0.001);
+    expect_to_follow<Gpt, optim::SGD>("gpt_sgd", sgd_options(0.02), 4, 0.001);
 }
 TEST(FollowsPyTorch, BertWithAutocast)
 {
