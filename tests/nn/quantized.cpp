@@ -15,9 +15,9 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using enum QuantizedFormat;
 
-struct TwoLayers : nn::Module {
+struct LinearPair : nn::Module {
     nn::Linear first{64, 32}, second{32, 8};
-    TwoLayers()
+    LinearPair()
     {
         register_module("first", first);
         register_module("second", second);
@@ -42,7 +42,7 @@ TEST(QuantizedLinear, ComputesWithTheBytes)
 
 TEST(QuantizedLinear, HasNoWeightAmongItsParameters)
 {
-    TwoLayers net;
+    LinearPair net;
     EXPECT_THAT(nn::quantize(
                     net, {.format = q8_0, .filter = [](const std::string& name) { return name == "first"; }}),
                 ElementsAre("first"));
@@ -72,10 +72,10 @@ TEST(QuantizedLinear, FreesTheWeight)
 TEST(QuantizedLinear, IsSavedAndLoaded)
 {
     manual_seed(1);
-    TwoLayers net;
+    LinearPair net;
     nn::quantize(net, {.format = q4_0});
     manual_seed(2);
-    TwoLayers other;
+    LinearPair other;
     EXPECT_THAT(error_of([&] { return other.load_state_dict(net.state_dict()), 0; }).text,
                 HasSubstr("(first.weight.q4_0)"));
     nn::quantize(other, {.format = q4_0});
@@ -123,14 +123,14 @@ TEST(QuantizedLinear, TrainsWhatIsAddedToIt)
 TEST(QuantizedLinear, MovesAndKeepsItsDtype)
 {
     manual_seed(1);
-    TwoLayers net;
+    LinearPair net;
     nn::quantize(net);
     net.to(bf16);
     EXPECT_EQ(net.first.quantized_weight.bytes().dtype(), u8);
     EXPECT_EQ(net(randn({2, 64}).to(bf16)).dtype(), bf16);
     net.cpu();
     EXPECT_EQ(net.first.quantized_weight.device(), Device("reference"));
-    TwoLayers moved = std::move(net);
+    LinearPair moved = std::move(net);
     EXPECT_EQ(moved(randn({2, 64}, {.device = Device("reference")}).to(bf16)).dtype(), bf16);
 }
 
