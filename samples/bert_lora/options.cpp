@@ -14,10 +14,6 @@ CommandLine parse(std::vector<std::string> arguments, std::ostream& out, std::os
         "weights (lora), or in full. Writes the adapters in PEFT's format, a picture (training.svg) and the "
         "figures (metrics.json).",
         "bert_lora");
-    const auto number = [&](const char* name, auto& value, const char* text, std::uint64_t min,
-                            std::uint64_t max = unlimited) {
-        return app.add_option(name, value, text)->check(whole_number(min, max))->type_name("N");
-    };
     app.add_option("--data", o.data, "Folder with a file of texts for each topic, separated by lines of %")
         ->capture_default_str()
         ->type_name("DIR");
@@ -34,21 +30,20 @@ CommandLine parse(std::vector<std::string> arguments, std::ostream& out, std::os
         ->check(CLI::IsMember({"qlora", "lora", "full"}))
         ->capture_default_str()
         ->type_name("LIST");
-    number("--epochs", o.epochs, "Passes through the texts of the topics", 1, 10'000)->capture_default_str();
-    number("--base-epochs", o.base_epochs, "Passes through the other texts", 1, 10'000)
+    add_number(app, "--epochs", o.epochs, "Passes through the texts of the topics", 1, 10'000)
         ->capture_default_str();
-    number("--batch", o.batch, "Texts in a step", 1, 10'000)->capture_default_str();
-    number("--longest", o.longest, "Tokens of a text, which is cut there", 3, 512)->capture_default_str();
-    number("--features", o.features, "Width of a pre-trained base, a multiple of 64", 64, 8192)
-        ->check([](const std::string& text) {
-            return std::stoll(text) % 64 == 0 ? std::string()
-                                              : "the value (" + text + ") must be a multiple of 64";
-        })
+    add_number(app, "--base-epochs", o.base_epochs, "Passes through the other texts", 1, 10'000)
         ->capture_default_str();
-    number("--layers", o.layers, "Depth of a pre-trained base", 1, 1000)->capture_default_str();
-    number("--vocabulary", o.vocabulary, "Pieces of a pre-trained base's vocabulary", 300, 1'000'000)
+    add_number(app, "--batch", o.batch, "Texts in a step", 1, 10'000)->capture_default_str();
+    add_number(app, "--longest", o.longest, "Tokens of a text, which is cut there", 3, 512)
         ->capture_default_str();
-    number("--rank", o.rank, "Rank of the adapters", 1, 8192)->capture_default_str();
+    add_number(app, "--features", o.features, "Width of a pre-trained base, a multiple of 32", 32, 8192)
+        ->check(multiple_of(32))
+        ->capture_default_str();
+    add_number(app, "--layers", o.layers, "Depth of a pre-trained base", 1, 1000)->capture_default_str();
+    add_number(app, "--vocabulary", o.vocabulary, "Pieces of a pre-trained base's vocabulary", 300, 1'000'000)
+        ->capture_default_str();
+    add_number(app, "--rank", o.rank, "Rank of the adapters", 1, 8192)->capture_default_str();
     app.add_option("--weights", o.weights, "q4_0, q8_0 or int8: the frozen weights of qlora")
         ->check(CLI::IsMember({"q4_0", "q8_0", "int8"}))
         ->capture_default_str()
@@ -65,13 +60,13 @@ CommandLine parse(std::vector<std::string> arguments, std::ostream& out, std::os
                    "Highest learning rate of fine-tuning (without it 0.002 for adapters, 0.0003 in full)")
         ->check(number_between(1e-9, 10))
         ->type_name("NUMBER");
-    number("--steps", o.steps, "End each training after so many steps", 1);
+    add_number(app, "--steps", o.steps, "End each training after so many steps", 1);
     app.add_flag("--resume", o.resume, "Go on where an earlier run with this folder stopped");
     app.add_option("--device", o.device, "vulkan, vulkan:1, ... (without it REPRISE_DEVICE, else the best)")
         ->type_name("NAME");
     app.add_option("--out", o.out, "Folder for the results")->capture_default_str()->type_name("DIR");
-    number("--seed", o.seed, "Of the initial weights, the order of texts and dropout", 0,
-           std::numeric_limits<std::uint64_t>::max())
+    add_number(app, "--seed", o.seed, "Of the initial weights, the order of texts and dropout", 0,
+               std::numeric_limits<std::uint64_t>::max())
         ->capture_default_str();
     result.exit_code = parse_arguments(app, std::move(arguments), out, err);
     return result;

@@ -13,22 +13,17 @@ CommandLine parse(std::vector<std::string> arguments, std::ostream& out, std::os
         "the weights (char_gpt.safetensors), a picture of the training (training.svg) and its figures "
         "(metrics.json).",
         "char_gpt");
-    const auto number = [&](const char* name, auto& value, const char* text, std::uint64_t min,
-                            std::uint64_t max = unlimited) {
-        return app.add_option(name, value, text)->check(whole_number(min, max))->type_name("N");
-    };
-    number("--epochs", o.epochs, "Passes through the text", 1)->capture_default_str();
-    number("--batch", o.batch, "Lines in a step", 1, 10'000)->capture_default_str();
-    number("--features", o.features, "Width of the network, a multiple of 32", 32, 8192)
-        ->check([](const std::string& text) {
-            return std::stoll(text) % 32 == 0 ? std::string()
-                                              : "the value (" + text + ") must be a multiple of 32";
-        })
+    add_number(app, "--epochs", o.epochs, "Passes through the text", 1)->capture_default_str();
+    add_number(app, "--batch", o.batch, "Lines in a step", 1, 10'000)->capture_default_str();
+    add_number(app, "--features", o.features, "Width of the network, a multiple of 32", 32, 8192)
+        ->check(multiple_of(32))
         ->capture_default_str();
-    number("--layers", o.layers, "Depth of the network", 1, 1000)->capture_default_str();
-    number("--steps", o.steps, "End after so many steps", 1);
-    number("--sentences", o.sentences, "Lines to be written at the end", 0, 10'000)->capture_default_str();
-    number("--longest", o.longest, "Characters of such a line, at most", 1, 100'000)->capture_default_str();
+    add_number(app, "--layers", o.layers, "Depth of the network", 1, 1000)->capture_default_str();
+    add_number(app, "--steps", o.steps, "End after so many steps", 1);
+    add_number(app, "--sentences", o.sentences, "Lines to be written at the end", 0, 10'000)
+        ->capture_default_str();
+    add_number(app, "--longest", o.longest, "Characters of such a line, at most", 1, 100'000)
+        ->capture_default_str();
     app.add_option("--temperature", o.temperature,
                    "Of the writing, from 0.01 (the likeliest character) to 100")
         ->check(number_between(0.01, 100))
@@ -44,8 +39,8 @@ CommandLine parse(std::vector<std::string> arguments, std::ostream& out, std::os
     app.add_option("--text", o.text, "File of lines (without it the Proverbs, King James Version)")
         ->type_name("FILE");
     app.add_option("--out", o.out, "Folder for the results")->capture_default_str()->type_name("DIR");
-    number("--seed", o.seed, "Of the initial weights, the order of lines and the writing", 0,
-           std::numeric_limits<std::uint64_t>::max())
+    add_number(app, "--seed", o.seed, "Of the initial weights, the order of lines and the writing", 0,
+               std::numeric_limits<std::uint64_t>::max())
         ->capture_default_str();
     result.exit_code = parse_arguments(app, std::move(arguments), out, err);
     return result;

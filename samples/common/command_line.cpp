@@ -19,6 +19,17 @@ CLI::Validator whole_number(std::uint64_t min, std::uint64_t max)
         "");
 }
 
+CLI::Validator multiple_of(std::uint64_t unit)
+{
+    return CLI::Validator(
+        [=](const std::string& text) {
+            return std::stoull(text) % unit == 0
+                       ? std::string()
+                       : "the value (" + text + ") must be a multiple of " + std::to_string(unit);
+        },
+        "");
+}
+
 CLI::Validator number_between(double min, double max)
 {
     return CLI::Validator(

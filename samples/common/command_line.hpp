@@ -14,7 +14,15 @@ inline constexpr std::uint64_t unlimited = std::numeric_limits<std::int64_t>::ma
 
 // Validators with messages for users: those of CLI11 name types and print ranges in C++ notation.
 CLI::Validator whole_number(std::uint64_t min, std::uint64_t max);
+CLI::Validator multiple_of(std::uint64_t); // of an option that whole_number() checks first
 CLI::Validator number_between(double min, double max);
+
+// Adds an option for a whole number from min to max.
+template <class T> CLI::Option* add_number(CLI::App& app, const char* name, T& value, const char* text,
+                                           std::uint64_t min, std::uint64_t max = unlimited)
+{
+    return app.add_option(name, value, text)->check(whole_number(min, max))->type_name("N");
+}
 
 // Parses the arguments, which exclude the program's name. If a value is returned, the program exits with it: help or
 // errors have been printed.

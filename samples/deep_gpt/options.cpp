@@ -16,17 +16,11 @@ CommandLine parse(std::vector<std::string> arguments, std::ostream& out, std::os
         "deep_gpt");
     const auto number = [&](const char* name, auto& value, const char* text, std::uint64_t min,
                             std::uint64_t max) {
-        return app.add_option(name, value, text)
-            ->check(whole_number(min, max))
-            ->type_name("N")
-            ->capture_default_str();
+        return add_number(app, name, value, text, min, max)->capture_default_str();
     };
     number("--layers", o.layers, "Depth of the network", 1, 1000);
     number("--features", o.features, "Width of the network, a multiple of 32", 32, 8192)
-        ->check([](const std::string& text) {
-            return std::stoll(text) % 32 == 0 ? std::string()
-                                              : "the value (" + text + ") must be a multiple of 32";
-        });
+        ->check(multiple_of(32));
     number("--length", o.length, "Numbers in a sequence", 2, 8192);
     number("--batch", o.batch, "Sequences in a step", 1, 10'000);
     number("--steps", o.steps, "Steps of training", 1, unlimited);

@@ -121,7 +121,7 @@ TEST(BertLoraOptions, TakesListsAndRefusesNonsense)
     EXPECT_EQ(line.options.budget, 2.5);
     EXPECT_TRUE(line.options.resume);
     for (const auto& wrong : std::vector<std::vector<std::string>>{{"--methods", "head"},
-                                                                   {"--features", "96"},
+                                                                   {"--features", "100"},
                                                                    {"--weights", "q2"},
                                                                    {"--rank", "0"},
                                                                    {"--budget", "0"},
