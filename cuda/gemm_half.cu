@@ -1,7 +1,7 @@
 // C[b] = A[b] B[b] in f16 or bf16 with sums in f32, on tensor cores if the device has them. The record is that of
 // shaders/gemm_address.comp.
 //
-//   operands   A, B with any strides, C with contiguous columns; all f16 or bf16
+//   operands   A, B with any strides, C with contiguous columns; all f16 or bf16; with _wide C is f32
 //   ints       M, N, K, rsA, rsB, ldc, batch, strideA, strideB, strideC, csA, csB, inners, innerA, innerB, innerC
 //   groups     batch * ceil(M / 64) * ceil(N / 64)
 //   requires   offsets below 2^31 elements
@@ -95,14 +95,22 @@ struct WriterOfHalves {
         matrix[int(at) + int(row) * row_stride] = static_cast<unsigned short>(bits_of(sum, dtype));
     }
 };
+struct WriterOfFloats {
+    float* matrix; // the tile's first element
+    uint dtype, rows, columns;
+    int row_stride;
 
-template <class Half> RP_DEVICE void gemm_half(const void* record)
+    RP_DEVICE uint column(uint c) const { return c < columns ? c : nowhere; }
+    RP_DEVICE void put(uint at, uint row, float sum) const { matrix[int(at) + int(row) * row_stride] = sum; }
+};
+
+template <class Half, class Result, class Writer> RP_DEVICE void gemm_half(const void* record)
 {
     using Tile = TensorTile<Half, 64, 32>;
     using Halves = Elements<unsigned short>;
     RP_SHARED(typename Tile::Room, room, 1);
     const auto* operand = static_cast<const Operand*>(record);
-    const int* n = reinterpret_cast<const int*>(operand + 3);
+    const int* n = reinterpret_cast<const int*>(operand + 4);
     const uint M = uint(n[0]), N = uint(n[1]), K = uint(n[2]), batches = uint(n[6]), inners = uint(n[12]);
 
     const uint across = (N + Tile::columns - 1u) / Tile::columns, down = (M + Tile::rows - 1u) / Tile::rows;
@@ -119,10 +127,17 @@ template <class Half> RP_DEVICE void gemm_half(const void* record)
     NothingOfSteps steps;
     multiply_all(tile, room[0], a, b, steps, K);
     const int first_c = outer * n[9] + inner * n[15] + int(row) * n[5] + int(column);
-    tile.write(WriterOfHalves{Halves(operand[2].address).v + first_c, Half::dtype, M - row, N - column, n[5]});
+    tile.write(Writer{Elements<Result>(operand[2].address).v + first_c, Half::dtype, M - row, N - column, n[5]});
 }
 
+template <class Half> RP_DEVICE void narrow(const void* record)
+{
+    gemm_half<Half, unsigned short, WriterOfHalves>(record);
+}
+template <class Half> RP_DEVICE void wide(const void* record) { gemm_half<Half, float, WriterOfFloats>(record); }
 } // namespace rp::products
 
-RP_KERNEL_OF_BLOCK(gemm_half_f16, 128, 1) { rp::products::gemm_half<rp::F16>(rp_record); }
-RP_KERNEL_OF_BLOCK(gemm_half_bf16, 128, 1) { rp::products::gemm_half<rp::BF16>(rp_record); }
+RP_KERNEL_OF_BLOCK(gemm_half_f16, 128, 1) { rp::products::narrow<rp::F16>(rp_record); }
+RP_KERNEL_OF_BLOCK(gemm_half_bf16, 128, 1) { rp::products::narrow<rp::BF16>(rp_record); }
+RP_KERNEL_OF_BLOCK(gemm_half_f16_wide, 128, 1) { rp::products::wide<rp::F16>(rp_record); }
+RP_KERNEL_OF_BLOCK(gemm_half_bf16_wide, 128, 1) { rp::products::wide<rp::BF16>(rp_record); }

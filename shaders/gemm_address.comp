@@ -15,7 +15,8 @@
 // With QUANTIZED, B is a matrix of common/quantized.glsl; its strides are those of the elements.
 //
 //   HALVES      with one of the f32 forms: A and B are f16 or bf16, of which words are loaded; with SHUFFLE and NARROWS
-//               C is in their dtype, too, and N, its strides and its first element are even
+//               C is in their dtype, too, and N, its strides and its first element are even; with BIASED the sums are
+//               rounded after bias, [N] in their dtype, is added
 //
 //   groups     batches * ceil(M / 8) * ceil(N / 32);  SHUFFLE: batches * ceil(M / 16) * ceil(N / 32)
 //   requires   offsets below 2^31 elements
@@ -75,6 +76,7 @@ layout(local_size_x = LANES) in;
 #ifdef SHUFFLE
 #include "common/narrowing.glsl"
 layout(constant_id = 1) const bool NARROWS = false;
+layout(constant_id = 2) const bool BIASED = false;
 #endif
 #define FIRST_OF(operand) int(operand.address.x / 2u % 2u) // an operand may start in the middle of a word
 #define ELEMENT(x, i) widened(x.v[(i) / 2] >> ((i) % 2 * 16) & 0xFFFFu)
@@ -84,7 +86,7 @@ layout(constant_id = 1) const bool NARROWS = false;
 #endif
 
 RECORD(gemm_address)
-INPUT(a) INPUT(b) OUTPUT(c)
+INPUT(a) INPUT(b) OUTPUT(c) INPUT(bias)
 MEMBER(GemmSizes, sizes)
 END_RECORD
 
@@ -118,10 +120,16 @@ END_RECORD
 // Even lanes store their element and that of the next lane, which is in the next column.
 #define STORE_PAIR(i)                                                                              \
     {                                                                                              \
-        const float next = subgroupShuffle(total[0][0][i], lane | 1u);                             \
+        precise float own = total[0][0][i];                                                        \
+        if (BIASED) own += bias[i];                                                                \
+        const float next = subgroupShuffle(own, lane | 1u);                                        \
         if (lane % 2u == 0u && column + i * LANES < N)                                             \
-            pairs.v[(c_at + i * int(LANES)) / 2] =                                                 \
-                narrowed(total[0][0][i]) | narrowed(next) << 16;                                   \
+            pairs.v[(c_at + i * int(LANES)) / 2] = narrowed(own) | narrowed(next) << 16;           \
+    }
+#define LOAD_BIAS(i)                                                                               \
+    {                                                                                              \
+        const uint at = min(column + i * LANES, N - 1u);                                           \
+        bias[i] = widened(Words(record.bias.address).v[at / 2u] >> (at % 2u * 16u) & 0xFFFFu);     \
     }
 #endif
 #define MOVE_UP_VECTOR(row, i) total[row][i] = total[(row + 1) % ROWS][i];
@@ -196,6 +204,10 @@ void main()
     int c_at = first_c + int(tile.row) * ldc + int(column);
 #if defined(HALVES) && defined(SHUFFLE)
     Words pairs = Words(record.c.address);
+    vec4 bias = vec4(0.0); // of this lane's columns
+    if (BIASED) {
+        EACH_COLUMN(LOAD_BIAS)
+    }
 #endif
     for (uint row = 0u; row < min(M - tile.row, ROWS); ++row) {
 #if defined(HALVES) && defined(SHUFFLE)

@@ -20,7 +20,8 @@
 //              of its strides or its start is no multiple of 4 floats: then C may be anywhere
 //              C_TRANSPOSED: C is stored as [N][M], and M, its strides and its start are multiples of 4 floats
 //   HALVES     A and B are f16 or bf16, 8-byte aligned: a half of a texel has four elements.  C is f32 or, with NARROWS, in
-//              their dtype, and consists of such fours: then it may be anywhere
+//              their dtype, and consists of such fours: then it may be anywhere.  With NARROWS and BIASED the sums are
+//              rounded after bias, [N] in their dtype and 8-byte aligned, is added
 //
 // lavapipe never jumps over code: an untaken branch, and the iteration that fails the test at the top of a loop, run
 // with all lanes off. So the big loop is a do-while loop, and rarely needed code is small and omitted with EVEN.
@@ -44,6 +45,7 @@ layout(constant_id = 1) const bool ONE_CHUNK = false;
 #include "common/widening.glsl"
 #include "common/narrowing.glsl"
 layout(constant_id = 3) const bool NARROWS = false;
+layout(constant_id = 4) const bool BIASED = false;
 // Operands are addressed in halves of texels.
 #define FIRST_OF(operand) (operand.texel * 2u + operand.address.x / 8u % 2u)
 vec4 four(uint at)
@@ -57,7 +59,7 @@ vec4 four(uint at)
 #endif
 
 RECORD(gemm_texel_nn)
-INPUT(a) INPUT(b) OUTPUT(c)
+INPUT(a) INPUT(b) OUTPUT(c) INPUT(bias)
 MEMBER(GemmSizes, sizes)
 END_RECORD
 
@@ -146,17 +148,25 @@ const uint STEPS = 16u;               // k per block of loads: a fetch is a call
 // Stores four elements, `four` fours after the tile's first one.
 #define STORE_IN_SLAB(four, value) slab_window[WINDOW_OF(C)].v[IN_WINDOW(c_texel) + four] = value
 #ifdef HALVES
-#define STORE_FOUR(four, value)                                                                    \
-    if (NARROWS) Longs(record.c.address).v[c_at / 4u + four] = narrowed(value);                    \
-    else STORE_IN_SLAB(four, value);
+vec4 biased(vec4 sums, uint column) // of the columns from `column` on, a multiple of 4
+{
+    precise const vec4 all = sums + widened(Longs(record.bias.address).v[column / 4u]);
+    return all;
+}
+#define STORE_FOUR(four, column, value)                                                            \
+    if (NARROWS) {                                                                                 \
+        vec4 sums = value;                                                                         \
+        if (BIASED) sums = biased(sums, column);                                                   \
+        Longs(record.c.address).v[c_at / 4u + four] = narrowed(sums);                              \
+    } else STORE_IN_SLAB(four, value);
 #else
-#define STORE_FOUR(four, value) STORE_IN_SLAB(four, value);
+#define STORE_FOUR(four, column, value) STORE_IN_SLAB(four, value);
 #endif
 #ifdef C_TRANSPOSED
 #define C_AT(row, column) ((column) * ldc + (row))
 #define STORE_TEXEL(c, row)                                                                        \
     if (row < rows && column + c < N) {                                                            \
-        STORE_FOUR((c * ldc + row) / 4u,                                                           \
+        STORE_FOUR((c * ldc + row) / 4u, first_row + row,                                          \
                    vec4(total[row][c], total[row + 1][c], total[row + 2][c], total[row + 3][c]))   \
     }
 #define STORE(c) STORE_TEXEL(c, 0u) STORE_TEXEL(c, 4u) STORE_TEXEL(c, 8u) STORE_TEXEL(c, 12u)
@@ -164,7 +174,7 @@ const uint STEPS = 16u;               // k per block of loads: a fetch is a call
 #define C_AT(row, column) ((row) * ldc + (column))
 #define STORE(row)                                                                                 \
     if (row < rows && column < N) {                                                                \
-        STORE_FOUR(row * (ldc / 4u), total[row])                                                   \
+        STORE_FOUR(row * (ldc / 4u), column, total[row])                                           \
     }
 #define STORE_SCALAR(i)                                                                            \
     if (column + i < N)                                                                            \
@@ -243,7 +253,7 @@ void main()
     const uint rows = M - tile.row;
     uint c_at = batch.outer * strideC + batch.inner * innerC + C_AT(tile.row, column);
 #ifdef C_TRANSPOSED
-    const uint c_texel = C + c_at / 4u;
+    const uint c_texel = C + c_at / 4u, first_row = tile.row;
     EACH_4(STORE)
 #else
 #ifdef HALVES

@@ -31,7 +31,7 @@ View two_batches(View v)
 
 GemmProblem two_batches(const GemmProblem& p)
 {
-    return {two_batches(p.a), two_batches(p.b), two_batches(p.c), p.format};
+    return {two_batches(p.a), two_batches(p.b), two_batches(p.c), p.format, p.bias};
 }
 
 struct Tile {
@@ -51,20 +51,27 @@ ops::LaunchSpec by_tiles(const char* kernel, const GemmProblem& p, Tile tile)
 bool is_half(const View& v) { return v.dtype == f16 || v.dtype == bf16; }
 
 // Makes the launch one of the kernel's variant for operands of f16 and bf16, if they are.  The variant's last constants tell
-// how they are widened, and whether the result is in their dtype.
+// how they are widened, whether the result is in their dtype, and whether there is a bias.
 ops::LaunchSpec of_halves(const Lowering& l, const GemmProblem& p, ops::LaunchSpec spec)
 {
     if (!is_half(p.a)) return spec;
     spec.kernel += "_half";
     spec.constants.push_back(l.widening(p.a.dtype));
     if (is_half(p.c)) spec.constants.push_back(1);
+    if (p.bias) spec.constants.push_back(1);
     return spec;
+}
+
+ops::records::Input bias_of(const GemmProblem& p)
+{
+    if (p.bias) return *p.bias;
+    return ops::records::Absent{p.a};
 }
 
 ops::LaunchSpec with_record(const GemmProblem& p, ops::LaunchSpec spec)
 {
     const Matrix a(p.a), b(p.b);
-    return ops::records::gemm_address{.a = a.view, .b = b.view, .c = p.c, .sizes = gemm_sizes(p, a, b)}
+    return ops::records::gemm_address{.a = a.view, .b = b.view, .c = p.c, .bias = bias_of(p), .sizes = gemm_sizes(p, a, b)}
         .launch(std::move(spec));
 }
 ops::LaunchSpec by_address(const Lowering& l, const char* kernel, const GemmProblem& p, Tile tile)
@@ -73,11 +80,12 @@ ops::LaunchSpec by_address(const Lowering& l, const char* kernel, const GemmProb
 }
 
 // Handles any dtype and strides.  A library for products runs instead of this launch.
-ops::LaunchSpec general(const Lowering& l, const GemmProblem& p)
+ops::LaunchSpec general(const Lowering& l, const Capabilities& c, const GemmProblem& p)
 {
-    if (p.c.dtype == f16) return with_record(p, by_tiles("gemm_half_f16", p, {64, 64}));
-    if (p.c.dtype == bf16) return with_record(p, by_tiles("gemm_half_bf16", p, {64, 64}));
-    return by_address(l, "gemm_address", p, {8, 32});
+    if (!c.is_cuda() || !is_half(p.a)) return by_address(l, "gemm_address", p, {8, 32});
+    std::string kernel = p.a.dtype == f16 ? "gemm_half_f16" : "gemm_half_bf16";
+    if (p.c.dtype == f32) kernel += "_wide";
+    return with_record(p, by_tiles(kernel.c_str(), p, {64, 64}));
 }
 
 constexpr std::int64_t chunk = 512; // of K, as in common/gemm.glsl
@@ -106,7 +114,7 @@ void emit_texel(Lowering& l, const Capabilities&, const GemmProblem& p)
     ops::LaunchSpec spec = by_tiles(transposed ? "gemm_texel_tn" : "gemm_texel_nn", p, {16, 32});
     spec.constants = {is_even(p) ? 1u : 0u, has_one_chunk(p)};
     spec.texels = true;
-    const ops::records::gemm_texel_nn record{.a = a.view, .b = b.view, .c = p.c, .sizes = sizes};
+    const ops::records::gemm_texel_nn record{.a = a.view, .b = b.view, .c = p.c, .bias = bias_of(p), .sizes = sizes};
     l.launch(record.launch(of_halves(l, p, std::move(spec))),
              by_address(l, "gemm_address_shuffle", p, {16, 32}));
 }
@@ -134,7 +142,7 @@ View contiguous_batch(Lowering& l, const View& v)
     return ops::copied_once(v, 2, [&](const View& once) { return l.contiguous(once); });
 }
 
-void emit_library(Lowering& l, const Capabilities&, const GemmProblem& p)
+void emit_library(Lowering& l, const Capabilities& caps, const GemmProblem& p)
 {
     const Dim a_accepted = library_accepts(p.a), b_accepted = library_accepts(p.b);
     for (const bool copy_a : {false, true})
@@ -142,7 +150,7 @@ void emit_library(Lowering& l, const Capabilities&, const GemmProblem& p)
             const Dim here = (copy_a ? 1 - a_accepted : a_accepted) * (copy_b ? 1 - b_accepted : b_accepted);
             if (same(here, 0)) continue;
             l.when(here, [&] {
-                l.launch(general(l, {copy_a ? contiguous_batch(l, p.a) : p.a,
+                l.launch(general(l, caps, {copy_a ? contiguous_batch(l, p.a) : p.a,
                                      copy_b ? contiguous_batch(l, p.b) : p.b, p.c}));
             });
         }
@@ -165,7 +173,7 @@ void emit_turned(Lowering& l, const Capabilities&, const GemmProblem& p)
     const GemmProblem turned{a.view, transposed(p.a), transposed(p.c)};
     ops::records::GemmSizes sizes = gemm_sizes(turned, a, b);
     sizes.c_row_stride = p.c.layout.strides[2];
-    const ops::records::gemm_texel_nn record{.a = a.view, .b = b.view, .c = p.c, .sizes = sizes};
+    const ops::records::gemm_texel_nn record{.a = a.view, .b = b.view, .c = p.c, .bias = bias_of(p), .sizes = sizes};
     ops::LaunchSpec spec = by_tiles("gemm_texel_nn_turned", turned, {16, 32});
     spec.constants = {p.a.sizes()[3].divisible_by(16) ? 1u : 0u, has_one_chunk(p)};
     spec.texels = true;
@@ -177,7 +185,7 @@ void emit_shuffle(Lowering& l, const Capabilities&, const GemmProblem& p)
 {
     l.launch(by_address(l, "gemm_address_shuffle", p, {16, 32}));
 }
-void emit_address(Lowering& l, const Capabilities&, const GemmProblem& p) { l.launch(general(l, p)); }
+void emit_address(Lowering& l, const Capabilities& c, const GemmProblem& p) { l.launch(general(l, c, p)); }
 
 constexpr const char* f32_only = "it computes in f32";
 
@@ -271,7 +279,7 @@ void emit_quantized_texel(Lowering& l, const Capabilities&, const GemmProblem& p
     spec.constants = {is_even(p) ? 1u : 0u, has_one_chunk(p), *p.format};
     spec.texels = true;
     const ops::records::gemm_texel_nn record{
-        .a = a.view, .b = b.view, .c = p.c, .sizes = gemm_sizes(p, a, b)};
+        .a = a.view, .b = b.view, .c = p.c, .bias = bias_of(p), .sizes = gemm_sizes(p, a, b)};
     l.launch(record.launch(std::move(spec)), quantized_by_address(l, p));
 }
 

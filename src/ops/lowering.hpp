@@ -124,6 +124,9 @@ struct GemmProblem {
     // Set if b is a matrix of shaders/common/quantized.glsl: the constant FORMAT.  b is then u8, contiguous from a
     // multiple of 16 bytes on, while its sizes and strides are those of the elements; a and c are f32 or f64.
     std::optional<std::uint32_t> format{};
+    // [columns], contiguous and aligned, f16 or bf16 as a, b and c are: is added to each row of the sums before they are
+    // rounded.  Only if Lowering::products_add_bias().
+    std::optional<View> bias{};
 };
 
 // A convolution or one of its gradients: computes one of the three tensors from the others. All are contiguous. Dtypes
@@ -180,6 +183,8 @@ public:
     // where such kernels are not chosen.
     virtual std::uint32_t group_memory() const = 0;
     virtual bool half_access() const = 0; // Capabilities::half_access
+    // Whether products whose result is f16 or bf16 take a bias.
+    virtual bool products_add_bias() const = 0;
     // The constant WIDENING of kernels that read f16 or bf16 as they are (shaders/common/widening.glsl).
     virtual std::uint32_t widening(DType) const = 0;
     // Whether the invocations of a workgroup compute a row or a sum together.

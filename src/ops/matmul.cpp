@@ -1,10 +1,13 @@
 // matmul: matrix products with broadcast batch dimensions; linear() is built on it.
+// A product of f16 or bf16 takes a bias, which it adds to the sums before they are rounded, as PyTorch does.
 #include <utility>
 
 #include <reprise/ops/creation.hpp>
 #include <reprise/ops/linear_algebra.hpp>
+#include <reprise/ops/reductions.hpp>
 #include <reprise/ops/shapes.hpp>
 
+#include "ops/accumulated.hpp"
 #include "ops/autocast.hpp"
 #include "ops/matmul.hpp"
 #include "ops/registry.hpp"
@@ -15,7 +18,8 @@ namespace reprise {
 namespace ops {
 namespace {
 
-// Both inputs have the same rank, at least 2, and equal batch dimensions: [..., m, k] x [..., k, n].
+// The factors have the same rank, at least 2, and equal batch dimensions: [..., m, k] x [..., k, n].  The third input, if
+// there is one, is the bias [n].
 TensorTypes infer(const Op& op, const InputTypes& in, const Attributes&)
 {
     require_floating(op.name, in[0].dtype);
@@ -45,16 +49,42 @@ std::vector<Tensor> vjp(const VjpArguments& a)
 {
     const auto& operands = a.node.inputs;
     const Tensor& dy = a.cotangents[0];
-    std::vector<Tensor> d(2);
+    std::vector<Tensor> d(operands.size());
     // The gradient of the second input, usually a weight, comes first: afterwards nothing reads the first input, and
     // its gradient, which has the same size, can take its memory.
     if (a.wanted[1]) d[1] = product_for(operands[1], a.inputs[0].mT(), dy);
     if (a.wanted[0]) d[0] = product_for(operands[0], dy, a.inputs[1].mT());
+    if (d.size() == 3 && a.wanted[2]) d[2] = sum(dy, {0});
     return d;
 }
 
-void lower(Lowering& l, const Node&) { lower_product(l, l.input(0), l.input(1), l.output()); }
-void reference(const ReferenceArguments& a) { multiply(a.inputs[0], a.inputs[1], a.outputs[0]); }
+// Multiplies, adds the bias and rounds by kernels of their own, which the fuser joins.
+void lower_sums(Lowering& l, const View& bias, const View& c)
+{
+    const Shape& sizes = c.sizes();
+    View sums = l.temporary(f32, sizes), repeated = bias, wide = l.temporary(f32, sizes);
+    lower_product(l, l.input(0), l.input(1), sums);
+    repeated.layout.sizes = sizes;
+    repeated.layout.strides = {0, 1};
+    l.copy(repeated, wide);
+    const View total = c.dtype == f32 ? c : l.temporary(f32, sizes);
+    l.elementwise(row_op("add"), {sums, wide}, total);
+    if (c.dtype != f32) l.copy(total, c);
+}
+
+void lower(Lowering& l, const Node& n)
+{
+    const View c = l.output();
+    if (n.inputs.size() == 2) return lower_product(l, l.input(0), l.input(1), c);
+    const View bias = l.contiguous(l.input(2));
+    if (c.dtype == f32 || !l.products_add_bias()) return lower_sums(l, bias, c);
+    lower_product(l, l.input(0), l.input(1), c, bias);
+}
+
+void reference(const ReferenceArguments& a)
+{
+    multiply(a.inputs[0], a.inputs[1], a.outputs[0], a.inputs.size() == 3 ? &a.inputs[2] : nullptr);
+}
 
 // -- matmul_heads: [..., h, m, k] x [..., h, k, n] -> [..., m, h, n]: a row has the outputs of all heads --
 template <class Layout> void swap_outer(Layout& l) // views [..., m, h, n] as [..., h, m, n]
@@ -123,7 +153,7 @@ const Op matmul_heads_op{.name = "matmul_heads",
 
 // Merges the batch dimensions to two, since the outputs of attention heads lie inside of rows.  Copies operands whose
 // strides do not allow even that.
-void lower_product(Lowering& l, View a, View b, const View& c)
+void lower_product(Lowering& l, View a, View b, const View& c, const std::optional<View>& bias)
 {
     const std::size_t leading = c.sizes().size() - 2;
     const auto batches = [&] {
@@ -150,10 +180,10 @@ void lower_product(Lowering& l, View a, View b, const View& c)
         v.layout.strides = std::move(strides);
         return v;
     };
-    l.gemm({matrices(a, 0), matrices(b, 1), matrices(c, 2)});
+    l.gemm({.a = matrices(a, 0), .b = matrices(b, 1), .c = matrices(c, 2), .bias = bias});
 }
 
-void multiply(const HostTensor& a, const HostTensor& b, const HostTensor& c)
+void multiply(const HostTensor& a, const HostTensor& b, const HostTensor& c, const HostTensor* bias)
 {
     const std::size_t rank = c.sizes.size();
     const std::int64_t k_count = b.sizes[rank - 2], rows = c.sizes[rank - 2], columns = c.sizes[rank - 1];
@@ -167,7 +197,7 @@ void multiply(const HostTensor& a, const HostTensor& b, const HostTensor& c)
         }
         for (std::int64_t i = 0; i < rows; ++i)
             for (std::int64_t j = 0; j < columns; ++j) {
-                double sum = 0;
+                double sum = bias ? bias->at(j) : 0;
                 for (std::int64_t k = 0; k < k_count; ++k)
                     sum += a.get(at_a + i * a.strides[rank - 2] + k * a.strides[rank - 1]) *
                            b.get(at_b + k * b.strides[rank - 2] + j * b.strides[rank - 1]);
@@ -224,8 +254,16 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias)
         out.back() = matrix[0];
         shape::require_broadcastable("linear", bias.shape(), out);
     }
-    const Tensor y = matmul(x, transpose(weight, 0, 1));
-    return bias.defined() ? y + bias : y;
+    const Tensor columns = transpose(weight, 0, 1);
+    const bool adds_bias = bias.defined() && ops::accumulated(of_x.dtype) != of_x.dtype && bias.dim() == 1 &&
+                           sizes.size() > 1 && same(bias.shape()[0], matrix[0]);
+    if (!adds_bias) {
+        const Tensor y = matmul(x, columns);
+        return bias.defined() ? y + bias : y;
+    }
+    Shape out = sizes;
+    out.back() = matrix[0];
+    return reshape(graph::apply1(ops::matmul_op, {flatten(x, 0, -2), columns, bias}), out);
 }
 
 } // namespace reprise

@@ -61,8 +61,9 @@ void require_finite_scales(const char* op, std::span<const std::byte> bytes, std
     }
 }
 
-// Returns x weight^T, or x weight.  The last size of x must be `length`.
-Tensor multiply(const char* op, const Tensor& x, const QuantizedTensor& weight, bool transposed)
+// Returns x weight^T, or x weight, plus the bias if it is defined.  16-bit results are rounded after it is added.
+Tensor multiply(const char* op, const Tensor& x, const QuantizedTensor& weight, bool transposed,
+                const Tensor& bias = {})
 {
     const Shape matrix = weight.shape();
     const graph::TensorType& type = graph::type_of(x);
@@ -77,12 +78,14 @@ Tensor multiply(const char* op, const Tensor& x, const QuantizedTensor& weight, 
     shape::require_equal(op, sizes.back(), matrix[transposed ? 1 : 0], sentence);
     Shape out = sizes;
     out.back() = matrix[transposed ? 0 : 1];
+    if (bias.defined()) shape::require_broadcastable(op, bias.shape(), out);
     const Tensor rows = sizes.size() == 1 ? unsqueeze(x, 0) : flatten(x, 0, -2);
     const Tensor wide = size_of(dtype) < 4 ? cast(rows, f32) : rows;
     const Tensor y =
         graph::apply1(ops::quantized_matmul_op, {wide, weight.bytes()},
                       {{"format", number_of(weight.format())}, {"transposed", std::int64_t{transposed}}});
-    return cast(reshape(y, out), dtype);
+    const Tensor product = reshape(y, out);
+    return cast(bias.defined() ? product + cast(bias, product.dtype()) : product, dtype);
 }
 
 } // namespace
@@ -176,11 +179,8 @@ Tensor dequantize(const QuantizedTensor& q, DType dtype)
 Tensor linear(const Tensor& x, const QuantizedTensor& weight, const Tensor& bias)
 {
     if (const ops::Autocast to = ops::Autocast::low({&x, &bias}); to) return linear(to(x), weight, to(bias));
-    const Tensor y = multiply("linear", x, weight, true);
-    if (!bias.defined()) return y;
-    ops::check_dtype("linear", "bias", bias.dtype(), y.dtype());
-    shape::require_broadcastable("linear", bias.shape(), y.shape());
-    return y + bias;
+    if (bias.defined()) ops::check_dtype("linear", "bias", bias.dtype(), x.dtype());
+    return multiply("linear", x, weight, true, bias);
 }
 
 Tensor matmul(const Tensor& x, const QuantizedTensor& weight)

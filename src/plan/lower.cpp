@@ -178,6 +178,7 @@ public:
     bool launches_are_cheap() const override { return !caps_.gpu_kernels(); }
     std::uint32_t group_memory() const override { return caps_.gpu_kernels() ? caps_.shared_bytes : 0; }
     bool half_access() const override { return caps_.half_access; }
+    bool products_add_bias() const override { return !caps_.is_cuda(); }
     std::uint32_t widening(DType t) const override
     {
         enum Ways : std::uint32_t { f16_by_integers, f16_by_unpack, bf16_by_shift };

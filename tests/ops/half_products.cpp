@@ -73,6 +73,10 @@ void expect_product(const Tensor& a, const Tensor& b, Product multiply)
 }
 
 Tensor multiply(const Tensor& a, const Tensor& b) { return matmul(a, b); }
+Tensor multiply_and_add_first_row(const Tensor& a, const Tensor& b)
+{
+    return linear(a, b.mT(), b.narrow(0, 0, 1).flatten());
+}
 
 TEST(HalfProducts, OfSizesAroundATile)
 {
@@ -89,8 +93,9 @@ TEST(HalfProducts, OfSizesAroundATile)
             for (const auto& [as, bs] : layouts) {
                 SCOPED_TRACE(testing::Message() << name_of(t) << ' ' << m << " x " << k << " x " << n << ", "
                                                 << int(as) << int(bs));
-                expect_product(stored(numbers({m, k}, t, 1), as), stored(numbers({k, n}, t, 2), bs),
-                               multiply);
+                const Tensor a = stored(numbers({m, k}, t, 1), as), b = stored(numbers({k, n}, t, 2), bs);
+                expect_product(a, b, multiply);
+                expect_product(a, b, multiply_and_add_first_row);
             }
 }
 
@@ -189,7 +194,7 @@ TEST(HalfProducts, OutsideOfTheSlab)
             for (const Stored bs : {Stored::by_rows, Stored::by_columns}) {
                 const auto product = [&, m = m, n = n, k = k] {
                     const Tensor a = numbers({m, k}, t, 1), b = stored(numbers({k, n}, t, 2), bs);
-                    return cast(matmul(a, b), f32).to_vector<float>();
+                    return cast(cat({matmul(a, b), multiply_and_add_first_row(a, b)}), f32).to_vector<float>();
                 };
                 const Floats want = product();
                 const test::UseDevice use(test::open(

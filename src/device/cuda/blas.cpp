@@ -96,16 +96,22 @@ void set(const Preference& p, cublasLtMatmulPreferenceAttributes_t attribute, co
                  blas().cublasLtMatmulPreferenceSetAttribute(p.get(), attribute, &value, sizeof value));
 }
 
-cudaDataType type_of(Numbers n)
+cudaDataType type_of(Numbers n) // of operands
 {
     switch (n) {
     case Numbers::f32:
     case Numbers::tf32: return CUDA_R_32F;
     case Numbers::f64: return CUDA_R_64F;
-    case Numbers::f16: return CUDA_R_16F;
-    case Numbers::bf16: return CUDA_R_16BF;
+    case Numbers::f16:
+    case Numbers::f16_wide: return CUDA_R_16F;
+    case Numbers::bf16:
+    case Numbers::bf16_wide: return CUDA_R_16BF;
     }
     return CUDA_R_32F;
+}
+cudaDataType result_type_of(Numbers n)
+{
+    return n == Numbers::f16_wide || n == Numbers::bf16_wide ? CUDA_R_32F : type_of(n);
 }
 cublasComputeType_t compute_type_of(Numbers n)
 {
@@ -125,11 +131,11 @@ Description describe(const Problem& p)
     return d;
 }
 
-Layout lay_out(const Problem& p, const Matrix& m)
+Layout lay_out(const Problem& p, const Matrix& m, cudaDataType type)
 {
     cublasLtMatrixLayout_t created = nullptr;
     check_status("cublasLtMatrixLayoutCreate",
-                 blas().cublasLtMatrixLayoutCreate(&created, type_of(p.numbers),
+                 blas().cublasLtMatrixLayoutCreate(&created, type,
                                                    static_cast<std::uint64_t>(m.rows),
                                                    static_cast<std::uint64_t>(m.columns), m.pitch));
     Layout l(created);
@@ -175,8 +181,9 @@ std::string blas_version()
 class Blas::Prepared {
 public:
     Prepared(const Problem& p)
-        : doubles(p.numbers == Numbers::f64), description(describe(p)), a(lay_out(p, p.a)),
-          b(lay_out(p, p.b)), d(lay_out(p, p.d))
+        : doubles(p.numbers == Numbers::f64), description(describe(p)),
+          a(lay_out(p, p.a, type_of(p.numbers))), b(lay_out(p, p.b, type_of(p.numbers))),
+          d(lay_out(p, p.d, result_type_of(p.numbers)))
     {}
 
     bool doubles;

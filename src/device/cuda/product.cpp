@@ -7,10 +7,11 @@ namespace reprise::device::cuda {
 
 namespace {
 
-std::int64_t bytes_of(Numbers n)
+bool is_wide(Numbers n) { return n == Numbers::f16_wide || n == Numbers::bf16_wide; }
+std::int64_t bytes_of(Numbers n) // of an operand
 {
     if (n == Numbers::f64) return 8;
-    return n == Numbers::f16 || n == Numbers::bf16 ? 2 : 4;
+    return n == Numbers::f16 || n == Numbers::bf16 || is_wide(n) ? 2 : 4;
 }
 
 struct Strides {
@@ -62,10 +63,12 @@ Batch merged(Batch b)
 
 std::optional<Numbers> product_kernel(const Kernel& k)
 {
-    constexpr std::array<std::pair<const char*, Numbers>, 4> kernels = {{{"gemm_address", Numbers::f32},
+    constexpr std::array<std::pair<const char*, Numbers>, 6> kernels = {{{"gemm_address", Numbers::f32},
                                                                          {"gemm_address_f64", Numbers::f64},
                                                                          {"gemm_half_f16", Numbers::f16},
-                                                                         {"gemm_half_bf16", Numbers::bf16}}};
+                                                                         {"gemm_half_bf16", Numbers::bf16},
+                                                                         {"gemm_half_f16_wide", Numbers::f16_wide},
+                                                                         {"gemm_half_bf16_wide", Numbers::bf16_wide}}};
     if (k.code) return std::nullopt;
     for (const auto& [name, numbers] : kernels)
         if (k.name == name) return numbers;
@@ -92,10 +95,10 @@ std::optional<Product> product_of(const LaunchArguments& l, Numbers numbers)
     Product p;
     p.problem = {numbers, m.inners, *a, *b, *d};
     p.repeats = m.outers;
-    const std::int64_t element = bytes_of(numbers);
     const std::array<Address, 3> addresses = {record.b.address, record.a.address, record.c.address};
     std::array<Matrix*, 3> matrices = {&p.problem.a, &p.problem.b, &p.problem.d};
     for (std::size_t i = 0; i < 3; ++i) {
+        const std::int64_t element = i == 2 && is_wide(numbers) ? 4 : bytes_of(numbers);
         if (m.inners > 1) matrices[i]->stride = m.inner[i];
         if (m.outers > 1) p.steps[i] = m.outer[i] * element;
         p.at[i] = addresses[i];
