@@ -14,9 +14,9 @@
 //               tuned for lavapipe if an operand is not in the slab or not worth packing
 // With QUANTIZED, B is a matrix of common/quantized.glsl; its strides are those of the elements.
 //
-//   HALVES      with one of the f32 forms: A and B are f16 or bf16, of which words are loaded; with SHUFFLE and NARROWS
-//               C is in their dtype, too, and N, its strides and its first element are even; with BIASED the sums are
-//               rounded after bias, [N] in their dtype, is added
+//   HALVES      with one of the f32 forms: A and B are f16 or bf16, of which words are loaded; with SINGLE_A or SINGLE_B
+//               one of them is f32.  With SHUFFLE and NARROWS C is in the dtype of halves, too, and N, its strides and
+//               its first element are even; with BIASED the sums are rounded after bias, [N] in that dtype, is added
 //
 //   groups     batches * ceil(M / 8) * ceil(N / 32);  SHUFFLE: batches * ceil(M / 16) * ceil(N / 32)
 //   requires   offsets below 2^31 elements
@@ -34,7 +34,7 @@
 #include "common/quantized.glsl"
 #define B_OF(at) REAL(dequantized_one(record.b.address, uint(at), row_length))
 #else
-#define B_OF(at) ELEMENT(B, at)
+#define B_OF(at) ELEMENT(B, at, SINGLE_B)
 #endif
 
 // STEPS is the number of k per block: with more, SwiftShader's code outgrows the instruction cache.
@@ -73,16 +73,23 @@ layout(local_size_x = LANES) in;
 #ifdef HALVES
 #define WIDENING_CONSTANT 0
 #include "common/widening.glsl"
+layout(constant_id = 3) const bool SINGLE_A = false;
+layout(constant_id = 4) const bool SINGLE_B = false;
 #ifdef SHUFFLE
 #include "common/narrowing.glsl"
 layout(constant_id = 1) const bool NARROWS = false;
 layout(constant_id = 2) const bool BIASED = false;
 #endif
-#define FIRST_OF(operand) int(operand.address.x / 2u % 2u) // an operand may start in the middle of a word
-#define ELEMENT(x, i) widened(x.v[(i) / 2] >> ((i) % 2 * 16) & 0xFFFFu)
+// An operand of halves may start in the middle of a word.
+#define FIRST_OF(operand, single) (single ? 0 : int(operand.address.x / 2u % 2u))
+float element(Words x, int i, bool single)
+{
+    return single ? uintBitsToFloat(x.v[i]) : widened(x.v[i / 2] >> (i % 2 * 16) & 0xFFFFu);
+}
+#define ELEMENT(x, i, single) element(x, i, single)
 #else
-#define FIRST_OF(operand) 0
-#define ELEMENT(x, i) x.v[i]
+#define FIRST_OF(operand, single) 0
+#define ELEMENT(x, i, single) x.v[i]
 #endif
 
 RECORD(gemm_address)
@@ -97,7 +104,7 @@ END_RECORD
 #define LOAD_STEP(unused, step)                                                                    \
     {                                                                                              \
         const uint s = step;                                                                       \
-        [[unroll]] for (uint i = 0u; i < A_LOADS; ++i) a[s][i] = ELEMENT(A, a_at[i] + a_k);        \
+        [[unroll]] for (uint i = 0u; i < A_LOADS; ++i) a[s][i] = ELEMENT(A, a_at[i] + a_k, SINGLE_A);\
         EACH_COLUMN(LOAD_B)                                                                        \
         a_k += csA;                                                                                \
         b_k += rsB;                                                                                \
@@ -160,8 +167,8 @@ void main()
         return;
     const Batch batch = batch_of(tile.batch, record.sizes.inners);
     const int outer = int(batch.outer), inner = int(batch.inner);
-    const int first_a = FIRST_OF(record.a) + outer * strideA + inner * record.sizes.a_inner_stride;
-    const int first_b = FIRST_OF(record.b) + outer * strideB + inner * record.sizes.b_inner_stride;
+    const int first_a = FIRST_OF(record.a, SINGLE_A) + outer * strideA + inner * record.sizes.a_inner_stride;
+    const int first_b = FIRST_OF(record.b, SINGLE_B) + outer * strideB + inner * record.sizes.b_inner_stride;
     const int first_c = outer * strideC + inner * record.sizes.c_inner_stride;
     const uint lane = gl_LocalInvocationID.x;
     const uint column = tile.column + lane;

@@ -19,9 +19,10 @@
 //              to the next multiple of 4 (the contents are ignored);  C in the slab and in one window, unless N, one
 //              of its strides or its start is no multiple of 4 floats: then C may be anywhere
 //              C_TRANSPOSED: C is stored as [N][M], and M, its strides and its start are multiples of 4 floats
-//   HALVES     A and B are f16 or bf16, 8-byte aligned: a half of a texel has four elements.  C is f32 or, with NARROWS, in
-//              their dtype, and consists of such fours: then it may be anywhere.  With NARROWS and BIASED the sums are
-//              rounded after bias, [N] in their dtype and 8-byte aligned, is added
+//   HALVES     A and B are f16 or bf16, 8-byte aligned: a half of a texel has four elements.  With SINGLE_A or SINGLE_B
+//              one of them is f32.  C is f32 or, with NARROWS, in the dtype of halves, and consists of such fours: then
+//              it may be anywhere.  With NARROWS and BIASED the sums are rounded after bias, [N] in that dtype and
+//              8-byte aligned, is added
 //
 // lavapipe never jumps over code: an untaken branch, and the iteration that fails the test at the top of a loop, run
 // with all lanes off. So the big loop is a do-while loop, and rarely needed code is small and omitted with EVEN.
@@ -46,16 +47,20 @@ layout(constant_id = 1) const bool ONE_CHUNK = false;
 #include "common/narrowing.glsl"
 layout(constant_id = 3) const bool NARROWS = false;
 layout(constant_id = 4) const bool BIASED = false;
-// Operands are addressed in halves of texels.
-#define FIRST_OF(operand) (operand.texel * 2u + operand.address.x / 8u % 2u)
-vec4 four(uint at)
+layout(constant_id = 5) const bool SINGLE_A = false;
+layout(constant_id = 6) const bool SINGLE_B = false;
+// Fours of halves are halves of texels.
+#define FIRST_OF(operand, single)                                                                  \
+    (single ? operand.texel : operand.texel * 2u + operand.address.x / 8u % 2u)
+vec4 four(uint at, bool single)
 {
+    if (single) return texelFetch(slab, int(at));
     const uvec4 eight = floatBitsToUint(texelFetch(slab, int(at / 2u)));
     return widened(at % 2u == 0u ? eight.xy : eight.zw);
 }
 #else
-#define FIRST_OF(operand) operand.texel
-#define four(at) texelFetch(slab, int(at))
+#define FIRST_OF(operand, single) operand.texel
+#define four(at, single) texelFetch(slab, int(at))
 #endif
 
 RECORD(gemm_texel_nn)
@@ -69,24 +74,24 @@ const uint STEPS = 16u;               // k per block of loads: a fetch is a call
 #ifdef A_TRANSPOSED
 // Lanes 0 to 3 load the rows of one k, and lanes 4 to 7 those of the next.
 #define A_OF(row, step) subgroupShuffle(a[(step) / 2][(row) % 4], (row) / 4 + (step) % 2 * 4)
-#define LOAD_A(i) a[i] = four(a_at + i * 2u * lda4);
+#define LOAD_A(i) a[i] = four(a_at + i * 2u * lda4, SINGLE_A);
 #define NEXT_A a_at += STEPS * lda4;
-#define LOAD_LAST_A const vec4 a = four(a_column + k * lda4);
+#define LOAD_LAST_A const vec4 a = four(a_column + k * lda4, SINGLE_A);
 #define LAST_A_OF(row) subgroupShuffle(a[(row) % 4], (row) / 4)
 #else
 // Lane i loads rows i and 8 + i, four k at a time.
 #define A_OF(row, step) subgroupShuffle(a[(row) / 8 * 4 + (step) / 4][(step) % 4], (row) % 8)
-#define LOAD_A(i) a[i] = four(a_at[i / 4] + i % 4);
+#define LOAD_A(i) a[i] = four(a_at[i / 4] + i % 4, SINGLE_A);
 #define NEXT_A a_at += STEPS / 4u;
 #define LOAD_LAST_A                                                                                \
     const uvec2 a_last = a_at + (k - whole) / 4u;                                                  \
-    const vec2 a = vec2(four(a_last[0])[k % 4u], four(a_last[1])[k % 4u]);
+    const vec2 a = vec2(four(a_last[0], SINGLE_A)[k % 4u], four(a_last[1], SINGLE_A)[k % 4u]);
 #define LAST_A_OF(row) subgroupShuffle(a[(row) / 8], (row) % 8)
 #endif
 #if !defined(QUANTIZED)
-#define LOAD_B(step) b[step] = four(b_at + step * ldb4);
+#define LOAD_B(step) b[step] = four(b_at + step * ldb4, SINGLE_B);
 #define LOADS_OF_B EACH_16(LOAD_B)
-#define LOAD_LAST_B const vec4 b = four(b_at);
+#define LOAD_LAST_B const vec4 b = four(b_at, SINGLE_B);
 #define NEXT_B(steps) b_at += steps * ldb4;
 #elif defined(B_TRANSPOSED)
 // The index of element (k, c) of a lane's four columns is b_at[c] + k.  16 steps from a multiple of 16 on have one
@@ -189,12 +194,12 @@ void main()
     const uint ldc = record.sizes.c_row_stride, batches = record.sizes.batches, strideC = record.sizes.c_outer_stride;
     const uint inners = record.sizes.inners, innerC = record.sizes.c_inner_stride;
     const uint strideA4 = uint(record.sizes.a_outer_stride) / 4u, innerA4 = uint(record.sizes.a_inner_stride) / 4u;
-    const uint A = FIRST_OF(record.a), C = record.c.texel;
+    const uint A = FIRST_OF(record.a, SINGLE_A), C = record.c.texel;
 #ifdef QUANTIZED
     const uvec2 B = record.b.address;
 #else
     const uint ldb4 = uint(record.sizes.b_row_stride) / 4u, strideB4 = uint(record.sizes.b_outer_stride) / 4u;
-    const uint innerB4 = uint(record.sizes.b_inner_stride) / 4u, B = FIRST_OF(record.b);
+    const uint innerB4 = uint(record.sizes.b_inner_stride) / 4u, B = FIRST_OF(record.b, SINGLE_B);
 #endif
 
     const Tile tile = tile_of(flat_group(), M, N, ROWS, COLUMNS);

@@ -50,15 +50,15 @@ ops::LaunchSpec by_tiles(const char* kernel, const GemmProblem& p, Tile tile)
 
 bool is_half(const View& v) { return v.dtype == f16 || v.dtype == bf16; }
 
-// Makes the launch one of the kernel's variant for operands of f16 and bf16, if they are.  The variant's last constants tell
-// how they are widened, whether the result is in their dtype, and whether there is a bias.
+// Makes the launch one of the kernel's variant for operands of f16 and bf16, if there is one.  The variant's last constants
+// are WIDENING, NARROWS, BIASED, SINGLE_A and SINGLE_B.
 ops::LaunchSpec of_halves(const Lowering& l, const GemmProblem& p, ops::LaunchSpec spec)
 {
-    if (!is_half(p.a)) return spec;
+    if (!is_half(p.a) && !is_half(p.b)) return spec;
     spec.kernel += "_half";
-    spec.constants.push_back(l.widening(p.a.dtype));
-    if (is_half(p.c)) spec.constants.push_back(1);
-    if (p.bias) spec.constants.push_back(1);
+    spec.constants.push_back(l.widening(is_half(p.a) ? p.a.dtype : p.b.dtype));
+    for (const bool set : {is_half(p.c), p.bias.has_value(), !is_half(p.a), !is_half(p.b)})
+        spec.constants.push_back(set ? 1 : 0);
     return spec;
 }
 
@@ -170,14 +170,15 @@ void emit_turned(Lowering& l, const Capabilities&, const GemmProblem& p)
     const Matrix a(transposed(p.b));
     Matrix b(transposed(p.a));
     if (!b.texel_rows()) b = Matrix(l.packed(b.view, b.rows(), round_up(b.columns(), 4)));
-    const GemmProblem turned{a.view, transposed(p.a), transposed(p.c)};
+    const GemmProblem turned{
+        .a = a.view, .b = transposed(p.a), .c = transposed(p.c), .bias = p.bias};
     ops::records::GemmSizes sizes = gemm_sizes(turned, a, b);
     sizes.c_row_stride = p.c.layout.strides[2];
     const ops::records::gemm_texel_nn record{.a = a.view, .b = b.view, .c = p.c, .bias = bias_of(p), .sizes = sizes};
     ops::LaunchSpec spec = by_tiles("gemm_texel_nn_turned", turned, {16, 32});
     spec.constants = {p.a.sizes()[3].divisible_by(16) ? 1u : 0u, has_one_chunk(p)};
     spec.texels = true;
-    l.launch(record.launch(of_halves(l, p, std::move(spec))),
+    l.launch(record.launch(of_halves(l, turned, std::move(spec))),
              by_address(l, "gemm_address_shuffle", p, {16, 32}));
 }
 

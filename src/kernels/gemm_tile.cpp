@@ -154,9 +154,13 @@ bool tiles_read_halves(const device::Capabilities& c)
 }
 
 // The kernels of CPUs load words.
+bool products_mix_dtypes(const device::Capabilities& c)
+{
+    return !c.gpu_kernels() && !c.is_cuda() && !c.host_kernels;
+}
 bool products_read_halves(const device::Capabilities& c)
 {
-    return tiles_read_halves(c) || (!c.gpu_kernels() && !c.is_cuda() && !c.host_kernels);
+    return tiles_read_halves(c) || products_mix_dtypes(c);
 }
 
 std::string refuse_gemm_tile(const device::Capabilities& c, const GemmProblem& p)

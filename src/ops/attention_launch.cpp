@@ -16,6 +16,16 @@ View swapped(View v, std::size_t a, std::size_t b)
     return v;
 }
 
+View wide_mask(Lowering& l, const View& mask)
+{
+    if (size_of(mask.dtype) == 4) return mask;
+    return copied_once(mask, 3, [&](const View& once) {
+        const View to = l.temporary(is_floating(mask.dtype) ? f32 : i32, once.sizes());
+        l.copy(once, to);
+        return to;
+    });
+}
+
 View padded(Lowering& l, View v, const Dim& columns)
 {
     const View filled = l.packed(v, v.sizes()[2], columns);
@@ -51,13 +61,7 @@ namespace {
 Mask mask_of(Lowering& l, const graph::Attributes& a, std::size_t input)
 {
     if (a.integer("masked") == 0) return {};
-    const View mask = l.input(input);
-    if (size_of(mask.dtype) == 4) return Mask(mask);
-    return Mask(copied_once(mask, 3, [&](const View& once) { // the kernels read masks as i32 and f32
-        const View to = l.temporary(is_floating(mask.dtype) ? f32 : i32, once.sizes());
-        l.copy(once, to);
-        return to;
-    }));
+    return Mask(wide_mask(l, l.input(input)));
 }
 
 } // namespace

@@ -10,6 +10,9 @@ namespace reprise::ops {
 View swapped(View, std::size_t a, std::size_t b);                   // two dimensions
 inline View heads_first(const View& v) { return swapped(v, 1, 2); } // [B, T, H, E] as [B, H, T, E]
 
+// Returns a mask in the dtypes that kernels read, i32 or f32; a copy if it has another.
+View wide_mask(Lowering&, const View&);
+
 // Returns a copy whose rows are padded with zeros to `columns`.
 View padded(Lowering&, View, const Dim& columns);
 // Returns v if its rows are whole texels, else a copy with rows padded with zeros.

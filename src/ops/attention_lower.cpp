@@ -160,34 +160,45 @@ View weights_of(Lowering& l, std::size_t q, std::size_t k, const Mask& mask, con
 Mask mask_of_matrices(Lowering& l, const Attributes& a, std::size_t input)
 {
     if (a.integer("masked") == 0) return {};
+    const View mask = wide_mask(l, l.input(input));
     const bool vectors = l.texels() || l.groups_share_rows();
-    return Mask(vectors ? mask_in_texels(l, l.input(input)) : l.input(input), vectors);
+    return Mask(vectors ? mask_in_texels(l, mask) : mask, vectors);
+}
+
+// Computes output i, a b, by way of f32 where products don't write its dtype.
+void product_to_output(Lowering& l, const View& a, const View& b, std::size_t i)
+{
+    const View to = l.output(i);
+    if (l.products_write(to)) lower_product(l, a, b, heads_first(to));
+    else {
+        const View wide = l.temporary(f32, to.sizes());
+        lower_product(l, a, b, heads_first(wide));
+        l.copy(wide, to);
+    }
+    l.written(i);
 }
 
 void forward_by_matrices(Lowering& l, const Attributes& a, const AttentionSizes& s)
 {
     const View weights = weights_of(l, 0, 1, mask_of_matrices(l, a, 3), s, a);
-    lower_product(l, first_columns(dropped(l, weights, s, a), s.keys), l.input(2), heads_first(l.output(0)));
+    product_to_output(l, first_columns(dropped(l, weights, s, a), s.keys), l.input(2), 0);
     launch_full(l, l.output(1), 0.0);
 }
 
-// Widens one operand after the other and narrows each result at once, so that few f32 copies exist at a time; v's gradient
-// is the first, as the others overwrite the second matrix.
+// Where products don't mix dtypes, widens one operand after the other and narrows each result at once, so that few f32
+// copies exist at a time; v's gradient is the first, as the others overwrite the second matrix.
 void gradient_by_matrices(Lowering& l, const Attributes& a, const AttentionSizes& s)
 {
     const View weights = weights_of(l, 1, 2, mask_of_matrices(l, a, 6), s, a);
-    lower_product(l, transposed(first_columns(dropped(l, weights, s, a), s.keys)), heads_first(l.input(0)),
-                  heads_first(l.output(2)));
-    l.written(2);
+    product_to_output(l, transposed(first_columns(dropped(l, weights, s, a), s.keys)), heads_first(l.input(0)),
+                      2);
     const View dp = matrix(l, s);
     product_of_inputs(l, 0, true, 3, dp);
     const View ds = dropped(l, dp, s, a); // holds dp first
     softmax_vjp_of_rows(l, ds, weights, s, a);
     const View used = first_columns(ds, s.keys);
-    lower_product(l, used, l.input(2), heads_first(l.output(0)));
-    l.written(0);
-    lower_product(l, transposed(used), l.input(1), heads_first(l.output(1)));
-    l.written(1);
+    product_to_output(l, used, l.input(2), 0);
+    product_to_output(l, transposed(used), l.input(1), 1);
 }
 
 // Returns 1 where the weights are computed as matrices in memory, and 0 where one pass computes the result without
@@ -228,9 +239,12 @@ void choose(Lowering& l, const Node& n, const AttentionSizes& s, Way matrices, W
         if (!same(by, 1)) l.when(1 - by, in_one_pass);
     };
     // Each way widens what it needs.
-    const auto widened = [&](Way way) { return [&l, &run, way] { l.widened([&] { run(way); }); }; };
-    if (tiles_take_halves(l, n)) emit(widened(matrices), [&] { run(tiles); });
-    else emit(widened(matrices), widened(one_pass));
+    const auto emit_way = [&](Way way, bool takes_halves) {
+        if (takes_halves) run(way);
+        else l.widened([&] { run(way); });
+    };
+    emit([&] { emit_way(matrices, l.products_mix_dtypes()); },
+         [&] { emit_way(one_pass, tiles_take_halves(l, n)); });
 }
 
 } // namespace

@@ -178,6 +178,11 @@ public:
     bool launches_are_cheap() const override { return !caps_.gpu_kernels(); }
     std::uint32_t group_memory() const override { return caps_.gpu_kernels() ? caps_.shared_bytes : 0; }
     bool half_access() const override { return caps_.half_access; }
+    bool products_mix_dtypes() const override { return kernels::products_mix_dtypes(caps_); }
+    bool products_write(const View& c) const override
+    {
+        return size_of(c.dtype) >= 4 || kernels::products_write_halves(caps_, c.sizes());
+    }
     bool products_add_bias() const override { return !caps_.is_cuda(); }
     std::uint32_t widening(DType t) const override
     {
