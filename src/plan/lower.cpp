@@ -1,8 +1,10 @@
 // Lowers nodes to launches. View ops launch nothing: each value of the graph is a strided view of a plan value.
 #include <algorithm>
 #include <deque>
+#include <map>
 #include <tuple>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include <reprise/error.hpp>
@@ -11,8 +13,8 @@
 #include "graph/segment.hpp"
 #include "kernels/variants.hpp"
 #include "ops/records.hpp"
-#include "ops/reference.hpp"
 #include "ops/registry.hpp"
+#include "plan/host_function.hpp"
 #include "plan/pipeline.hpp"
 #include "plan/widening.hpp"
 #include "shape/rules.hpp"
@@ -28,31 +30,6 @@ using ops::View;
 std::string name_of_value(const Node& n)
 {
     return n.op ? "%" + std::to_string(n.id) + " " + n.op->name : "%" + std::to_string(n.id);
-}
-
-struct HostOperand {
-    std::size_t rank;
-    DType dtype;
-};
-void run_reference(const graph::Op& op, const graph::Attributes& attributes,
-                   const std::vector<HostOperand>& operands, std::size_t inputs,
-                   const device::LaunchArguments& a)
-{
-    std::vector<ops::HostTensor> tensors;
-    const std::int32_t* ints = a.ints.data();
-    for (std::size_t i = 0; i < operands.size(); ++i) {
-        const std::size_t rank = operands[i].rank;
-        tensors.push_back({operands[i].dtype,
-                           reinterpret_cast<std::byte*>(a.operands[i].address),
-                           {ints, ints + rank},
-                           {ints + rank, ints + 2 * rank}});
-        ints += 2 * rank;
-    }
-    std::vector<std::int64_t> dims;
-    for (; ints < a.ints.data() + a.ints.size(); ints += 2)
-        dims.push_back(std::int64_t{ints[1]} << 32 | static_cast<std::uint32_t>(ints[0]));
-    const std::span<const ops::HostTensor> all(tensors);
-    op.reference({all.first(inputs), all.subspan(inputs), attributes, a.floats, dims, &op});
 }
 
 class GraphLowering : public ops::Lowering {
@@ -211,6 +188,7 @@ private:
         out_.plan.values[id].place = Place::external;
         out_.plan.values[id].slot = slot;
         out_.external.push_back(id);
+        externals_.insert(e.value.node.get());
         auto& list = views_[e.value.node.get()];
         list.resize(e.value.node->outputs.size());
         list[e.value.index] = {.value = id,
@@ -274,11 +252,24 @@ private:
     void lower_any(const Node& n)
     {
         node_ = &n;
+        if (shares_cast(n)) return;
         if (n.op->view) lower_view(n);
         else if (caps_.host_kernels) lower_for_host(n);
         else if (is_number(n)) return; // written to memory only on demand
         else if (lacks_kernels(n)) lower_decomposed(n);
         else lower_node(n);
+    }
+
+    // Returns whether an earlier node of the same segment casts the same parameter or input to the same dtype: then both
+    // have one value.  Under autocast each use of a weight is such a node.
+    bool shares_cast(const Node& n)
+    {
+        if (n.op != &cast_op_ || !externals_.contains(n.inputs[0].node.get())) return false;
+        const auto [first, is_first] = casts_.try_emplace(
+            {n.inputs[0].node.get(), n.inputs[0].index, n.outputs[0].dtype, current_segment_, current_interior_},
+            &n);
+        if (!is_first) views_[&n] = views_.at(first->second);
+        return !is_first;
     }
 
     static bool lacks_kernels(const Node& n)
@@ -527,10 +518,7 @@ private:
             if (const auto* s = std::get_if<Shape>(&attribute)) std::for_each(s->begin(), s->end(), add_dim);
         l.words = true;
         l.kernel = op.name;
-        l.host = std::make_shared<const device::HostFunction>(
-            [&op, attributes, shapes, inputs = in.size()](const device::LaunchArguments& a) {
-                run_reference(op, attributes, shapes, inputs, a);
-            });
+        l.host = host_function(op, attributes, std::move(shapes), in.size());
         l.groups = 1;
         append(std::move(l));
     }
@@ -580,6 +568,10 @@ private:
     const device::Capabilities& caps_;
     Compiled out_;
     std::unordered_map<const Node*, std::vector<View>> views_;
+    std::unordered_set<const Node*> externals_;
+    const graph::Op& cast_op_ = ops::row_op("cast");
+    // The first cast of an external, by node, index, dtype, segment and interior.
+    std::map<std::tuple<const Node*, std::uint32_t, DType, std::uint32_t, std::uint32_t>, const Node*> casts_;
     std::deque<autograd::Decomposed> decomposed_; // keeps the nodes alive that views_ refers to
     const Node* node_ = nullptr;
     // Operands of the current node after widening, if its kernels do not take narrow dtypes.

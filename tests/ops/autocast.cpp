@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <sstream>
 
 #include <reprise/autocast.hpp>
 #include <reprise/autograd.hpp>
@@ -297,6 +298,60 @@ TEST(Autocast, AddsGradientsOfSeveralBackwardPasses)
 }
 
 // Two steps each, the second from the state of the first, with an input in f32 and in the dtype of the guard.
+// The number of launches that read the state of a program that has one tensor of state.
+std::size_t reads_of_state(const Program& p)
+{
+    std::istringstream text(p.text());
+    std::string line, state;
+    std::size_t count = 0;
+    while (std::getline(text, line)) {
+        if (line.starts_with("state ")) state = line.substr(6, line.find(' ', 6) - 6);
+        if (!line.starts_with("  ")) continue;
+        for (const char* before : {"(", ", "})
+            if (line.find(before + state + ",") != std::string::npos) ++count;
+    }
+    return count;
+}
+
+TEST(Autocast, CastsAWeightOncePerStep)
+{
+    const Tensor w = random_tensor({8, 8}, 1);
+    const auto uses = [&w](std::initializer_list<DType> dtypes) {
+        return record(
+            [&](Tensor x) {
+                for (const DType t : dtypes) {
+                    const autocast guard(t);
+                    x = linear(x, w);
+                }
+                return x;
+            },
+            {spec({symbol("n"), 8})});
+    };
+    const std::size_t once = reads_of_state(uses({bf16}));
+    EXPECT_GE(once, 1u);
+    EXPECT_EQ(reads_of_state(uses({bf16, bf16, bf16})), once);
+    const Tensor x = random_tensor({3, 8}, 2);
+    const Tensor first = linear(cast(x, bf16), cast(w, bf16));
+    EXPECT_EQ(bits(uses({bf16, f16})(x)), bits(linear(cast(first, f16), cast(w, f16))));
+}
+
+TEST(Autocast, CastsAWeightAgainAfterItChanged)
+{
+    const auto step = [](Tensor w) {
+        return [w](Tensor x) mutable {
+            const autocast guard(bf16);
+            x = linear(x, w);
+            w.mul_(0.5);
+            return linear(x, w);
+        };
+    };
+    const Tensor x = random_tensor({3, 8}, 2);
+    const Tensor eager = step(random_tensor({8, 8}, 1))(x);
+    EXPECT_EQ(bits(record(step(random_tensor({8, 8}, 1)), {spec({3, 8})})(x)), bits(eager));
+    const Tensor w = cast(random_tensor({8, 8}, 1), bf16);
+    EXPECT_EQ(bits(eager), bits(linear(linear(cast(x, bf16), w), w * 0.5)));
+}
+
 TEST(Autocast, OfRecurrentLayersIsLow)
 {
     const autocast guard(bf16);
