@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <iostream>
+#include <memory>
 
 #include <reprise/reprise.hpp>
 #include <reprise/train.hpp>
@@ -119,6 +120,28 @@ std::vector<History> compare_memory(const Options& o, const bert::Config& config
     return out;
 }
 
+// Without --budget, adapters over a pre-trained base are trained within this part of the temporaries of a step that
+// recomputes nothing, if recomputation reaches it.
+constexpr double default_budget = 0.6;
+
+// `memory`: of a step without a budget.
+std::unique_ptr<Training> training_within_budget(const Options& o, const std::string& name, const Base& base,
+                                                 const Examples& examples, const rp::CallMemory& memory)
+{
+    Method method = method_of(o, name);
+    if (!method.budget && method.adapters && o.base.empty()) {
+        method.budget =
+            static_cast<std::uint64_t>(default_budget * static_cast<double>(memory.peak + memory.outputs));
+        try {
+            return std::make_unique<Training>(o, method, base.config, examples, base.folder);
+        } catch (const rp::Error& error) {
+            if (error.kind() != rp::ErrorKind::out_of_memory) throw;
+            method.budget.reset();
+        }
+    }
+    return std::make_unique<Training>(o, method, base.config, examples, base.folder);
+}
+
 // Prints some texts of the test that fit a line, with the topics that were found and the true ones.
 void print_predictions(Training& training, const Examples& examples)
 {
@@ -182,15 +205,20 @@ int run(const Options& o)
     base->config.labels = examples.topics;
     std::vector<History> memory = compare_memory(o, base->config, examples, base->folder);
 
+    const std::size_t compared = memory.size(); // one more than the methods, if there was memory for full_in_f32
     std::vector<History> histories;
-    for (const std::string& name : o.methods) {
+    for (std::size_t i = 0; i < o.methods.size(); ++i) {
+        const std::string& name = o.methods[i];
         const fs::path folder = out / name, checkpoint = folder / "checkpoint.safetensors";
         make_folder(folder, {"checkpoint.safetensors"});
-        Training training(o, method_of(o, name), base->config, examples, base->folder);
-        if (o.budget > 0) {
+        const std::unique_ptr<Training> made =
+            training_within_budget(o, name, *base, examples, memory[i].memory);
+        Training& training = *made;
+        if (training.has_budget()) {
             memory.push_back(training.history());
             memory.back().method += "_within_budget";
-            print_memory(name + " in budget", memory.back(), nullptr);
+            print_memory(name + " in budget", memory.back(),
+                         compared > o.methods.size() ? &memory[compared - 1] : nullptr);
         }
         histories.push_back(training.run(checkpoint, reporter));
         bar.clear();

@@ -57,6 +57,7 @@ public:
     Training(const Options&, const Method&, const bert::Config&, const Examples&,
              const std::filesystem::path& base = {});
 
+    bool has_budget() const { return method_.budget.has_value(); }
     // Trains, and writes a checkpoint to a file after each epoch and when it is stopped.  If Options::resume is set, it
     // goes on from the checkpoint, to the same bits as without a stop.
     History run(const std::filesystem::path& checkpoint, const Reporter&);

@@ -4,7 +4,6 @@
 #include <map>
 #include <tuple>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
 
 #include <reprise/error.hpp>
@@ -188,7 +187,6 @@ private:
         out_.plan.values[id].place = Place::external;
         out_.plan.values[id].slot = slot;
         out_.external.push_back(id);
-        externals_.insert(e.value.node.get());
         auto& list = views_[e.value.node.get()];
         list.resize(e.value.node->outputs.size());
         list[e.value.index] = {.value = id,
@@ -260,11 +258,11 @@ private:
         else lower_node(n);
     }
 
-    // Returns whether an earlier node of the same segment casts the same parameter or input to the same dtype: then both
-    // have one value.  Under autocast each use of a weight is such a node.
+    // Returns whether an earlier node of the same segment casts the same value to the same dtype: then both have one value.
+    // Under autocast each use of a weight is such a node, and of an input of several products.
     bool shares_cast(const Node& n)
     {
-        if (n.op != &cast_op_ || !externals_.contains(n.inputs[0].node.get())) return false;
+        if (n.op != &cast_op_) return false;
         const auto [first, is_first] = casts_.try_emplace(
             {n.inputs[0].node.get(), n.inputs[0].index, n.outputs[0].dtype, current_segment_, current_interior_},
             &n);
@@ -568,9 +566,8 @@ private:
     const device::Capabilities& caps_;
     Compiled out_;
     std::unordered_map<const Node*, std::vector<View>> views_;
-    std::unordered_set<const Node*> externals_;
     const graph::Op& cast_op_ = ops::row_op("cast");
-    // The first cast of an external, by node, index, dtype, segment and interior.
+    // The first cast of a value, by node, index, dtype, segment and interior.
     std::map<std::tuple<const Node*, std::uint32_t, DType, std::uint32_t, std::uint32_t>, const Node*> casts_;
     std::deque<autograd::Decomposed> decomposed_; // keeps the nodes alive that views_ refers to
     const Node* node_ = nullptr;
