@@ -1,7 +1,8 @@
 // variants: gemm_address: ; gemm_address_shuffle: -DSHUFFLE ; gemm_address_f64: -DDOUBLE
 // variants: gemm_address_half: -DHALVES ; gemm_address_shuffle_half: -DSHUFFLE -DHALVES
-// not on CUDA: gemm_address_half, gemm_address_quantized
+// not on CUDA: gemm_address_half, gemm_address_quantized, gemm_address_quantized_half
 // variants: gemm_address_quantized: -DQUANTIZED ; gemm_address_quantized_f64: -DQUANTIZED -DDOUBLE
+// variants: gemm_address_quantized_half: -DQUANTIZED -DHALVES
 #version 460
 // C[b] = A[b] * B[b] with loads by address and any strides: transposes and views need no packing.
 // Numeric class: common/gemm.glsl.
@@ -16,7 +17,7 @@
 //
 //   HALVES      with one of the f32 forms: A and B are f16 or bf16, of which words are loaded; with SINGLE_A or SINGLE_B
 //               one of them is f32.  With SHUFFLE and NARROWS C is in the dtype of halves, too, and N, its strides and
-//               its first element are even; with BIASED the sums are rounded after bias, [N] in that dtype, is added
+//               its first element are even; with BIASED the sums are rounded after bias, [N] in that dtype, is added.  With QUANTIZED only A is so
 //
 //   groups     batches * ceil(M / 8) * ceil(N / 32);  SHUFFLE: batches * ceil(M / 16) * ceil(N / 32)
 //   requires   offsets below 2^31 elements
@@ -71,10 +72,15 @@ const uint A_LOADS = 8u;
 #endif
 layout(local_size_x = LANES) in;
 #ifdef HALVES
+#ifdef QUANTIZED
+#define WIDENING_CONSTANT 1
+const bool SINGLE_A = false, SINGLE_B = true; // B starts at its first element
+#else
 #define WIDENING_CONSTANT 0
-#include "common/widening.glsl"
 layout(constant_id = 3) const bool SINGLE_A = false;
 layout(constant_id = 4) const bool SINGLE_B = false;
+#endif
+#include "common/widening.glsl"
 #ifdef SHUFFLE
 #include "common/narrowing.glsl"
 layout(constant_id = 1) const bool NARROWS = false;
@@ -151,14 +157,15 @@ void main()
     const int csA = record.sizes.a_column_stride, csB = record.sizes.b_column_stride;
 #ifdef HALVES
     Words A = Words(uvec2(record.a.address.x & ~3u, record.a.address.y));
-    Words B = Words(uvec2(record.b.address.x & ~3u, record.b.address.y));
 #else
     Reals A = Reals(record.a.address);
-#ifdef QUANTIZED
+#endif
+#if defined(QUANTIZED)
     const uint row_length = rsB == 1 ? K : N;
+#elif defined(HALVES)
+    Words B = Words(uvec2(record.b.address.x & ~3u, record.b.address.y));
 #else
     Reals B = Reals(record.b.address);
-#endif
 #endif
     Reals C = Reals(record.c.address);
 

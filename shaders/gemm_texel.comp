@@ -3,6 +3,8 @@
 // variants: gemm_texel_nn_half: -DHALVES ; gemm_texel_tn_half: -DA_TRANSPOSED -DHALVES
 // variants: gemm_texel_nn_turned_half: -DC_TRANSPOSED -DHALVES
 // variants: gemm_texel_quantized_nn: -DQUANTIZED ; gemm_texel_quantized_nt: -DQUANTIZED -DB_TRANSPOSED
+// variants: gemm_texel_quantized_nn_half: -DQUANTIZED -DHALVES
+// variants: gemm_texel_quantized_nt_half: -DQUANTIZED -DB_TRANSPOSED -DHALVES
 #version 460
 // C[b] = A[b] * B[b] for lavapipe: texel loads, subgroups of 8 lanes, no barriers. Numeric class: common/gemm.glsl.
 //
@@ -22,7 +24,7 @@
 //   HALVES     A and B are f16 or bf16, 8-byte aligned: a half of a texel has four elements.  With SINGLE_A or SINGLE_B
 //              one of them is f32.  C is f32 or, with NARROWS, in the dtype of halves, and consists of such fours: then
 //              it may be anywhere.  With NARROWS and BIASED the sums are rounded after bias, [N] in that dtype and
-//              8-byte aligned, is added
+//              8-byte aligned, is added.  With QUANTIZED only A is so, and C is f32
 //
 // lavapipe never jumps over code: an untaken branch, and the iteration that fails the test at the top of a loop, run
 // with all lanes off. So the big loop is a do-while loop, and rarely needed code is small and omitted with EVEN.
@@ -42,13 +44,18 @@ layout(local_size_x = 8) in;
 layout(constant_id = 0) const bool EVEN = false;
 layout(constant_id = 1) const bool ONE_CHUNK = false;
 #ifdef HALVES
+#ifdef QUANTIZED
+#define WIDENING_CONSTANT 3
+const bool NARROWS = false, BIASED = false, SINGLE_A = false;
+#else
 #define WIDENING_CONSTANT 2
-#include "common/widening.glsl"
-#include "common/narrowing.glsl"
 layout(constant_id = 3) const bool NARROWS = false;
 layout(constant_id = 4) const bool BIASED = false;
 layout(constant_id = 5) const bool SINGLE_A = false;
 layout(constant_id = 6) const bool SINGLE_B = false;
+#endif
+#include "common/widening.glsl"
+#include "common/narrowing.glsl"
 // Fours of halves are halves of texels.
 #define FIRST_OF(operand, single)                                                                  \
     (single ? operand.texel : operand.texel * 2u + operand.address.x / 8u % 2u)

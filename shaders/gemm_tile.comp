@@ -1,7 +1,9 @@
 // not on CUDA: gemm_tile, gemm_tile_large, gemm_tile_half, gemm_tile_half_large
+// not on CUDA: gemm_tile_quantized_half, gemm_tile_quantized_half_large
 // variants: gemm_tile: ; gemm_tile_large: -DLARGE
 // variants: gemm_tile_half: -DHALF ; gemm_tile_half_large: -DHALF -DLARGE
 // variants: gemm_tile_quantized: -DQUANTIZED ; gemm_tile_quantized_large: -DQUANTIZED -DLARGE
+// variants: gemm_tile_quantized_half: -DQUANTIZED -DHALF ; gemm_tile_quantized_half_large: -DQUANTIZED -DHALF -DLARGE
 #version 460
 // C[b] = A[b] * B[b] for GPUs: tiles in shared memory, any strides.
 // Numeric class of products on GPUs: K is divided into `parts` parts, which depend on the sizes alone; the sum of a
@@ -12,7 +14,8 @@
 // an edge are clamped: rows and columns there are not stored, and steps of k there add nothing.
 //
 // HALF: A and B are f16 or bf16, which are widened when they come from memory; C is f32.
-// QUANTIZED: B is a matrix of common/quantized.glsl, loaded as vectors; its strides are those of the elements.
+// QUANTIZED: B is a matrix of common/quantized.glsl, loaded as vectors; its strides are those of the elements.  With HALF A
+// alone is f16 or bf16.
 //
 //   partial    [parts][batches][M][N], if parts > 1; part_length is then a multiple of 16
 //   groups     parts * batches * ceil(M / 64) * ceil(N / 64), or of 128
@@ -22,7 +25,11 @@
 #include "common/index.glsl"
 #include "common/gemm.glsl"
 #ifdef HALF
+#ifdef QUANTIZED
+#define WIDENING_CONSTANT 4
+#else
 #define WIDENING_CONSTANT 3
+#endif
 #include "common/halves.glsl"
 #include "common/widening.glsl"
 #endif

@@ -257,11 +257,20 @@ constexpr std::array<Variant<GemmProblem>, 7> variants = {{
 
 // -- products with a quantised matrix (GemmProblem::format), in the same numeric classes --
 
+// Makes the launch one of the kernel's variant for an A of f16 or bf16, if it is so.  The last constants are FORMAT and
+// WIDENING.
+ops::LaunchSpec of_quantized(const Lowering& l, const GemmProblem& p, ops::LaunchSpec spec)
+{
+    spec.constants.push_back(*p.format);
+    if (!is_half(p.a)) return spec;
+    spec.kernel += "_half";
+    spec.constants.push_back(l.widening(p.a.dtype));
+    return spec;
+}
+
 ops::LaunchSpec quantized_by_address(const Lowering& l, const GemmProblem& p)
 {
-    ops::LaunchSpec spec = by_address(l, "gemm_address_quantized", p, {8, 32});
-    spec.constants = {*p.format};
-    return spec;
+    return with_record(p, of_quantized(l, p, by_tiles("gemm_address_quantized", p, {8, 32})));
 }
 
 void emit_quantized_address(Lowering& l, const Capabilities&, const GemmProblem& p)
@@ -277,11 +286,11 @@ void emit_quantized_texel(Lowering& l, const Capabilities&, const GemmProblem& p
     const bool transposed = same(b.row, 1); // b is stored by columns
     ops::LaunchSpec spec =
         by_tiles(transposed ? "gemm_texel_quantized_nt" : "gemm_texel_quantized_nn", p, {16, 32});
-    spec.constants = {is_even(p) ? 1u : 0u, has_one_chunk(p), *p.format};
+    spec.constants = {is_even(p) ? 1u : 0u, has_one_chunk(p)};
     spec.texels = true;
     const ops::records::gemm_texel_nn record{
         .a = a.view, .b = b.view, .c = p.c, .bias = bias_of(p), .sizes = gemm_sizes(p, a, b)};
-    l.launch(record.launch(std::move(spec)), quantized_by_address(l, p));
+    l.launch(record.launch(of_quantized(l, p, std::move(spec))), quantized_by_address(l, p));
 }
 
 constexpr std::int64_t panel_elements = 1 << 18; // 1 MiB, unless 32 columns take more

@@ -123,7 +123,8 @@ struct GemmProblem {
     // Lowering::products_mix_dtypes(), one of a and b may be f32 and the other f16 or bf16.
     View a, b, c;
     // Set if b is a matrix of shaders/common/quantized.glsl: the constant FORMAT.  b is then u8, contiguous from a
-    // multiple of 16 bytes on, while its sizes and strides are those of the elements; a and c are f32 or f64.
+    // multiple of 16 bytes on, while its sizes and strides are those of the elements; a and c are f32 or f64, or a is
+    // f16 or bf16 and c f32 (kernels::products_read_halves).
     std::optional<std::uint32_t> format{};
     // [columns], contiguous and aligned, f16 or bf16 as a, b and c are: is added to each row of the sums before they are
     // rounded.  Only if Lowering::products_add_bias().

@@ -4,6 +4,7 @@
 
 #include <limits>
 
+#include "ops/accumulated.hpp"
 #include "ops/indices.hpp"
 #include "ops/matmul.hpp"
 #include "ops/records.hpp"
@@ -164,20 +165,21 @@ void reference_dequantize(const ReferenceArguments& a)
 }
 
 // -- quantized_matmul: x [m, k] and u8 [rows, bytes of a row] -> [m, rows], x q^T; or not `transposed`: x [m, rows] ->
-// [m, k], x q.  x is f32 or f64 --
+// [m, k], x q.  The result has the dtype of x or, if that is f16 or bf16, f32 --
 bool is_transposed(const Attributes& a) { return a.integer("transposed") != 0; }
 
 TensorTypes infer_matmul(const Op&, const InputTypes& in, const Attributes& a)
 {
     const Dim columns = layout_of(format_of(a)).columns(in[1].shape[1]);
-    return {{in[0].dtype, {in[0].shape[0], is_transposed(a) ? in[1].shape[0] : columns}}};
+    return {{accumulated(in[0].dtype), {in[0].shape[0], is_transposed(a) ? in[1].shape[0] : columns}}};
 }
 
 std::vector<Tensor> vjp_matmul(const VjpArguments& v)
 {
     const Attributes& a = v.node.attributes;
     const Attributes turned = a.with("transposed", std::int64_t{is_transposed(a) ? 0 : 1});
-    return {graph::apply1(quantized_matmul_op, {v.cotangents[0], v.inputs[1]}, turned), {}};
+    const DType t = v.inputs[0].dtype();
+    return {cast(graph::apply1(quantized_matmul_op, {cast(v.cotangents[0], t), v.inputs[1]}, turned), t), {}};
 }
 
 void lower_matmul(Lowering& l, const Node& n)
@@ -196,7 +198,9 @@ void lower_matmul(Lowering& l, const Node& n)
         std::swap(elements.layout.sizes[0], elements.layout.sizes[1]);
         std::swap(elements.layout.strides[0], elements.layout.strides[1]);
     }
-    l.gemm({batch_of_one(l.input(0)), batch_of_one(elements), batch_of_one(l.output()), format_constant(n)});
+    l.widened([&] {
+        l.gemm({batch_of_one(l.factor(0)), batch_of_one(elements), batch_of_one(l.output()), format_constant(n)});
+    });
 }
 
 void reference_matmul(const ReferenceArguments& a)

@@ -80,9 +80,8 @@ Tensor multiply(const char* op, const Tensor& x, const QuantizedTensor& weight, 
     out.back() = matrix[transposed ? 0 : 1];
     if (bias.defined()) shape::require_broadcastable(op, bias.shape(), out);
     const Tensor rows = sizes.size() == 1 ? unsqueeze(x, 0) : flatten(x, 0, -2);
-    const Tensor wide = size_of(dtype) < 4 ? cast(rows, f32) : rows;
     const Tensor y =
-        graph::apply1(ops::quantized_matmul_op, {wide, weight.bytes()},
+        graph::apply1(ops::quantized_matmul_op, {rows, weight.bytes()},
                       {{"format", number_of(weight.format())}, {"transposed", std::int64_t{transposed}}});
     const Tensor product = reshape(y, out);
     return cast(bias.defined() ? product + cast(bias, product.dtype()) : product, dtype);

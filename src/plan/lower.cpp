@@ -7,6 +7,7 @@
 #include <utility>
 
 #include <reprise/error.hpp>
+#include <reprise/ops/promotion.hpp>
 
 #include "autograd/decomposed.hpp"
 #include "graph/segment.hpp"
@@ -258,16 +259,32 @@ private:
         else lower_node(n);
     }
 
-    // Returns whether an earlier node of the same segment casts the same value to the same dtype: then both have one value.
-    // Under autocast each use of a weight is such a node, and of an input of several products.
+    // Returns whether a cast has the value of an earlier node of the same segment: of a cast of the same value to the same
+    // dtype, as for each use of a weight under autocast, or of what was widened to the dtype that it narrows.
     bool shares_cast(const Node& n)
     {
         if (n.op != &cast_op_) return false;
+        if (const Node& from = *n.inputs[0].node; widens_exactly(from, n)) {
+            const View narrow = materialised(from.inputs[0]);
+            if (out_.plan.values[narrow.value].place != Place::temporary) return false;
+            views_[&n] = {narrow};
+            return true;
+        }
         const auto [first, is_first] = casts_.try_emplace(
             {n.inputs[0].node.get(), n.inputs[0].index, n.outputs[0].dtype, current_segment_, current_interior_},
             &n);
         if (!is_first) views_[&n] = views_.at(first->second);
         return !is_first;
+    }
+
+    // Whether `wide` is a cast from the dtype of n to one that has all of its numbers, in the segment of n.
+    bool widens_exactly(const Node& wide, const Node& n) const
+    {
+        if (wide.op != &cast_op_ || wide.materialised() || graph::made_in(wide) != graph::made_in(n) ||
+            graph::interior_of(wide) != graph::interior_of(n))
+            return false;
+        const DType from = wide.inputs[0].type().dtype, to = wide.outputs[0].dtype;
+        return from == n.outputs[0].dtype && from != to && is_floating(from) && promote_types(from, to) == to;
     }
 
     static bool lacks_kernels(const Node& n)
@@ -361,7 +378,7 @@ private:
     View widened(const View& v, DType wide)
     {
         const Dim condition = std::exchange(condition_, wide_.condition);
-        const View to = with_unique_elements(v, wide);
+        View to = with_unique_elements(v, wide);
         condition_ = condition;
         return to;
     }
