@@ -6,17 +6,18 @@
 
 #include "ops/reduce_tools.hpp"
 #include "shape/error_of.hpp"
+#include "support/devices.hpp"
 
 namespace {
 
 using namespace reprise;
 using namespace reduce_tools;
 
-void expect_near(const char* what, const Tensor& found, const Floats& want)
+void expect_near(const char* what, const Tensor& found, const Floats& want, float tolerance = 2e-5f)
 {
     const Floats values = found.to_vector<float>();
     ASSERT_EQ(values.size(), want.size()) << what;
-    for (std::size_t i = 0; i < want.size(); ++i) EXPECT_NEAR(values[i], want[i], 2e-5) << what << " " << i;
+    for (std::size_t i = 0; i < want.size(); ++i) EXPECT_NEAR(values[i], want[i], tolerance) << what << " " << i;
 }
 
 TEST(Attention, SharesKeysBetweenHeads)
@@ -170,6 +171,36 @@ TEST(Attention, TakesMasksThatAreViews)
 }
 
 // The numbers of what is dropped are 32 bits for four weights.
+// Operands of 16 bits, also views of one tensor as a transformer's, are widened as they are loaded, and results rounded once.
+// Tiles compute gradients from the result that was rounded.
+TEST(Attention, OfHalvesHasTheBitsOfF32)
+{
+    const test::PlansOfTheirOwn plans;
+    const device::Capabilities& caps = test::inner(default_device()).capabilities();
+    for (const DType t : {f16, bf16})
+        for (const std::int64_t features : {32, 6})
+            for (const bool masked : {false, true}) {
+                SCOPED_TRACE(testing::Message() << name_of(t) << ' ' << features << ' ' << masked);
+                const Tensor qkv = drawn({2, 70, 3, 4, features}, 1).to(t), dy = drawn({2, 4, 70, features}, 2).to(t);
+                const Tensor mask = masked ? drawn({70, 70}, 3).to(t) : Tensor();
+                const auto results = [&](DType dtype) {
+                    const Tensor leaf = qkv.to(dtype).detach().requires_grad_();
+                    const auto in = unbind(leaf.permute({2, 0, 3, 1, 4}));
+                    const Tensor y = scaled_dot_product_attention(
+                        in[0], in[1], in[2], {.attn_mask = masked ? mask.to(dtype) : mask});
+                    EXPECT_EQ(y.dtype(), dtype);
+                    y.backward(dy.to(dtype));
+                    return std::pair(y.to(t).to(f32).to_vector<float>(),
+                                     leaf.grad().to(t).to(f32).to_vector<float>());
+                };
+                const auto [y, d] = results(t);
+                const auto [y_of_f32, d_of_f32] = results(f32);
+                EXPECT_EQ(y, y_of_f32);
+                if (caps.gpu_kernels() || caps.is_cuda()) expect_near("gradient", from_vector(d, {static_cast<std::int64_t>(d.size())}), d_of_f32, 1e-2);
+                else EXPECT_EQ(d, d_of_f32);
+            }
+}
+
 TEST(Attention, RefusesDropoutOfMoreWeightsThanHaveNumbers)
 {
     const auto wide = [](const Dim& heads, std::int64_t length) {

@@ -193,6 +193,36 @@ TEST(QuantizedProducts, OfF64)
         expect_products(numbers(5, 256, 1).to(f64), quantize(numbers(7, 256, 2), format));
 }
 
+// The gradient of a result of 16 bits, too, is read as it is, and the product of each rounded once.
+TEST(QuantizedProducts, OfHalvesInLargeTilesAndViews)
+{
+    const test::PlansOfTheirOwn plans;
+    const auto expect_bits_of_f32 = [](const Tensor& x, const QuantizedTensor& q) {
+        Tensor leaf = x.detach(), wide = x.detach().to(f32);
+        leaf.requires_grad_();
+        wide.requires_grad_();
+        const Tensor y = linear(leaf, q), of_wide = linear(wide, q).to(x.dtype());
+        EXPECT_EQ(y.to(f32).to_vector<float>(), of_wide.to(f32).to_vector<float>());
+        (y * y).sum().backward();
+        (of_wide * of_wide).sum().backward();
+        EXPECT_EQ(leaf.grad().to(f32).to_vector<float>(),
+                  wide.grad().to(x.dtype()).to(f32).to_vector<float>());
+    };
+    for (const bool large : {false, true}) {
+        const kernels::ForcedTuning tuning({.large_tiles = large ? 0 : kernels::never, .large_side = 0});
+        for (const auto& [format, block] : formats)
+            for (const DType t : {f16, bf16}) {
+                SCOPED_TRACE(testing::Message() << name_of(format) << ' ' << name_of(t) << ' ' << large);
+                const QuantizedTensor q = quantize(numbers(133, 512, 2), format);
+                const Tensor x = numbers(140, 512, 1).to(t);
+                expect_bits_of_f32(x, q);
+                expect_bits_of_f32(x.narrow(0, 0, 1), q);
+                expect_bits_of_f32(numbers(512, 5, 1).to(t).mT(), q);
+                expect_bits_of_f32(numbers(5, 516, 1).to(t).narrow(1, 3, 512), q);
+            }
+    }
+}
+
 // x of 16 bits is widened, and the product rounded once, after the bias is added.
 TEST(QuantizedProducts, OfHalves)
 {
