@@ -205,7 +205,8 @@ int run(const Options& o)
     base->config.labels = examples.topics;
     std::vector<History> memory = compare_memory(o, base->config, examples, base->folder);
 
-    const std::size_t compared = memory.size(); // one more than the methods, if there was memory for full_in_f32
+    const std::size_t compared =
+        memory.size(); // one more than the methods, if there was memory for full_in_f32
     std::vector<History> histories;
     for (std::size_t i = 0; i < o.methods.size(); ++i) {
         const std::string& name = o.methods[i];

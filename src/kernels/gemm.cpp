@@ -71,7 +71,8 @@ ops::records::Input bias_of(const GemmProblem& p)
 ops::LaunchSpec with_record(const GemmProblem& p, ops::LaunchSpec spec)
 {
     const Matrix a(p.a), b(p.b);
-    return ops::records::gemm_address{.a = a.view, .b = b.view, .c = p.c, .bias = bias_of(p), .sizes = gemm_sizes(p, a, b)}
+    return ops::records::gemm_address{
+        .a = a.view, .b = b.view, .c = p.c, .bias = bias_of(p), .sizes = gemm_sizes(p, a, b)}
         .launch(std::move(spec));
 }
 ops::LaunchSpec by_address(const Lowering& l, const char* kernel, const GemmProblem& p, Tile tile)
@@ -114,7 +115,8 @@ void emit_texel(Lowering& l, const Capabilities&, const GemmProblem& p)
     ops::LaunchSpec spec = by_tiles(transposed ? "gemm_texel_tn" : "gemm_texel_nn", p, {16, 32});
     spec.constants = {is_even(p) ? 1u : 0u, has_one_chunk(p)};
     spec.texels = true;
-    const ops::records::gemm_texel_nn record{.a = a.view, .b = b.view, .c = p.c, .bias = bias_of(p), .sizes = sizes};
+    const ops::records::gemm_texel_nn record{
+        .a = a.view, .b = b.view, .c = p.c, .bias = bias_of(p), .sizes = sizes};
     l.launch(record.launch(of_halves(l, p, std::move(spec))),
              by_address(l, "gemm_address_shuffle", p, {16, 32}));
 }
@@ -150,8 +152,9 @@ void emit_library(Lowering& l, const Capabilities& caps, const GemmProblem& p)
             const Dim here = (copy_a ? 1 - a_accepted : a_accepted) * (copy_b ? 1 - b_accepted : b_accepted);
             if (same(here, 0)) continue;
             l.when(here, [&] {
-                l.launch(general(l, caps, {copy_a ? contiguous_batch(l, p.a) : p.a,
-                                     copy_b ? contiguous_batch(l, p.b) : p.b, p.c}));
+                l.launch(general(
+                    l, caps,
+                    {copy_a ? contiguous_batch(l, p.a) : p.a, copy_b ? contiguous_batch(l, p.b) : p.b, p.c}));
             });
         }
 }
@@ -170,11 +173,11 @@ void emit_turned(Lowering& l, const Capabilities&, const GemmProblem& p)
     const Matrix a(transposed(p.b));
     Matrix b(transposed(p.a));
     if (!b.texel_rows()) b = Matrix(l.packed(b.view, b.rows(), round_up(b.columns(), 4)));
-    const GemmProblem turned{
-        .a = a.view, .b = transposed(p.a), .c = transposed(p.c), .bias = p.bias};
+    const GemmProblem turned{.a = a.view, .b = transposed(p.a), .c = transposed(p.c), .bias = p.bias};
     ops::records::GemmSizes sizes = gemm_sizes(turned, a, b);
     sizes.c_row_stride = p.c.layout.strides[2];
-    const ops::records::gemm_texel_nn record{.a = a.view, .b = b.view, .c = p.c, .bias = bias_of(p), .sizes = sizes};
+    const ops::records::gemm_texel_nn record{
+        .a = a.view, .b = b.view, .c = p.c, .bias = bias_of(p), .sizes = sizes};
     ops::LaunchSpec spec = by_tiles("gemm_texel_nn_turned", turned, {16, 32});
     spec.constants = {p.a.sizes()[3].divisible_by(16) ? 1u : 0u, has_one_chunk(p)};
     spec.texels = true;

@@ -175,9 +175,8 @@ void gemm_tile(ops::Lowering& l, const device::Capabilities& c, const GemmProble
     const Tuning t = tuning_of(c);
     TileKernels kernels{"gemm_tile", "gemm_tile_large"};
     if (p.format && p.a.dtype != f32)
-        kernels = {"gemm_tile_quantized_half",
-                   "gemm_tile_quantized_half_large",
-                   {*p.format, l.widening(p.a.dtype)}};
+        kernels = {
+            "gemm_tile_quantized_half", "gemm_tile_quantized_half_large", {*p.format, l.widening(p.a.dtype)}};
     else if (p.format) kernels = {"gemm_tile_quantized", "gemm_tile_quantized_large", {*p.format}};
     else if (p.a.dtype != f32) kernels = {"gemm_tile_half", "gemm_tile_half_large", {l.widening(p.a.dtype)}};
     emit_tiles<ops::records::gemm_tile>(l, p, kernels, t.large_tiles, t.large_side);

@@ -190,8 +190,8 @@ void forward_by_matrices(Lowering& l, const Attributes& a, const AttentionSizes&
 void gradient_by_matrices(Lowering& l, const Attributes& a, const AttentionSizes& s)
 {
     const View weights = weights_of(l, 1, 2, mask_of_matrices(l, a, 6), s, a);
-    product_to_output(l, transposed(first_columns(dropped(l, weights, s, a), s.keys)), heads_first(l.input(0)),
-                      2);
+    product_to_output(l, transposed(first_columns(dropped(l, weights, s, a), s.keys)),
+                      heads_first(l.input(0)), 2);
     const View dp = matrix(l, s);
     product_of_inputs(l, 0, true, 3, dp);
     const View ds = dropped(l, dp, s, a); // holds dp first

@@ -184,9 +184,10 @@ public:
     // Bytes of shared memory that the kernels of GPUs may use, for a workgroup of 256 invocations; 0 on other devices,
     // where such kernels are not chosen.
     virtual std::uint32_t group_memory() const = 0;
-    virtual bool half_access() const = 0; // Capabilities::half_access
+    virtual bool half_access() const = 0;         // Capabilities::half_access
     virtual bool products_mix_dtypes() const = 0; // whether they read f16 and bf16 beside f32
-    virtual bool products_write(const View& c) const = 0; // whether the result may be f16 or bf16, if it is so
+    virtual bool products_write(
+        const View& c) const = 0; // whether the result may be f16 or bf16, if it is so
     // Whether products whose result is f16 or bf16 take a bias.
     virtual bool products_add_bias() const = 0;
     // The constant WIDENING of kernels that read f16 or bf16 as they are (shaders/common/widening.glsl).

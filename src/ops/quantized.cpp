@@ -199,7 +199,8 @@ void lower_matmul(Lowering& l, const Node& n)
         std::swap(elements.layout.strides[0], elements.layout.strides[1]);
     }
     l.widened([&] {
-        l.gemm({batch_of_one(l.factor(0)), batch_of_one(elements), batch_of_one(l.output()), format_constant(n)});
+        l.gemm({batch_of_one(l.factor(0)), batch_of_one(elements), batch_of_one(l.output()),
+                format_constant(n)});
     });
 }
 

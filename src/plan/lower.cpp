@@ -270,9 +270,10 @@ private:
             views_[&n] = {narrow};
             return true;
         }
-        const auto [first, is_first] = casts_.try_emplace(
-            {n.inputs[0].node.get(), n.inputs[0].index, n.outputs[0].dtype, current_segment_, current_interior_},
-            &n);
+        const auto [first, is_first] =
+            casts_.try_emplace({n.inputs[0].node.get(), n.inputs[0].index, n.outputs[0].dtype,
+                                current_segment_, current_interior_},
+                               &n);
         if (!is_first) views_[&n] = views_.at(first->second);
         return !is_first;
     }

@@ -17,7 +17,8 @@ void expect_near(const char* what, const Tensor& found, const Floats& want, floa
 {
     const Floats values = found.to_vector<float>();
     ASSERT_EQ(values.size(), want.size()) << what;
-    for (std::size_t i = 0; i < want.size(); ++i) EXPECT_NEAR(values[i], want[i], tolerance) << what << " " << i;
+    for (std::size_t i = 0; i < want.size(); ++i)
+        EXPECT_NEAR(values[i], want[i], tolerance) << what << " " << i;
 }
 
 TEST(Attention, SharesKeysBetweenHeads)
@@ -181,7 +182,8 @@ TEST(Attention, OfHalvesHasTheBitsOfF32)
         for (const std::int64_t features : {32, 6})
             for (const bool masked : {false, true}) {
                 SCOPED_TRACE(testing::Message() << name_of(t) << ' ' << features << ' ' << masked);
-                const Tensor qkv = drawn({2, 70, 3, 4, features}, 1).to(t), dy = drawn({2, 4, 70, features}, 2).to(t);
+                const Tensor qkv = drawn({2, 70, 3, 4, features}, 1).to(t),
+                             dy = drawn({2, 4, 70, features}, 2).to(t);
                 const Tensor mask = masked ? drawn({70, 70}, 3).to(t) : Tensor();
                 const auto results = [&](DType dtype) {
                     const Tensor leaf = qkv.to(dtype).detach().requires_grad_();
@@ -196,7 +198,9 @@ TEST(Attention, OfHalvesHasTheBitsOfF32)
                 const auto [y, d] = results(t);
                 const auto [y_of_f32, d_of_f32] = results(f32);
                 EXPECT_EQ(y, y_of_f32);
-                if (caps.gpu_kernels() || caps.is_cuda()) expect_near("gradient", from_vector(d, {static_cast<std::int64_t>(d.size())}), d_of_f32, 1e-2);
+                if (caps.gpu_kernels() || caps.is_cuda())
+                    expect_near("gradient", from_vector(d, {static_cast<std::int64_t>(d.size())}), d_of_f32,
+                                1e-2);
                 else EXPECT_EQ(d, d_of_f32);
             }
 }

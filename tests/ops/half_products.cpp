@@ -194,7 +194,8 @@ TEST(HalfProducts, OutsideOfTheSlab)
             for (const Stored bs : {Stored::by_rows, Stored::by_columns}) {
                 const auto product = [&, m = m, n = n, k = k] {
                     const Tensor a = numbers({m, k}, t, 1), b = stored(numbers({k, n}, t, 2), bs);
-                    return cast(cat({matmul(a, b), multiply_and_add_first_row(a, b)}), f32).to_vector<float>();
+                    return cast(cat({matmul(a, b), multiply_and_add_first_row(a, b)}), f32)
+                        .to_vector<float>();
                 };
                 const Floats want = product();
                 const test::UseDevice use(test::open(

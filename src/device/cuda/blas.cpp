@@ -135,8 +135,7 @@ Layout lay_out(const Problem& p, const Matrix& m, cudaDataType type)
 {
     cublasLtMatrixLayout_t created = nullptr;
     check_status("cublasLtMatrixLayoutCreate",
-                 blas().cublasLtMatrixLayoutCreate(&created, type,
-                                                   static_cast<std::uint64_t>(m.rows),
+                 blas().cublasLtMatrixLayoutCreate(&created, type, static_cast<std::uint64_t>(m.rows),
                                                    static_cast<std::uint64_t>(m.columns), m.pitch));
     Layout l(created);
     set(l, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, static_cast<std::int32_t>(p.batch));

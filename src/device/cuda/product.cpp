@@ -63,12 +63,13 @@ Batch merged(Batch b)
 
 std::optional<Numbers> product_kernel(const Kernel& k)
 {
-    constexpr std::array<std::pair<const char*, Numbers>, 6> kernels = {{{"gemm_address", Numbers::f32},
-                                                                         {"gemm_address_f64", Numbers::f64},
-                                                                         {"gemm_half_f16", Numbers::f16},
-                                                                         {"gemm_half_bf16", Numbers::bf16},
-                                                                         {"gemm_half_f16_wide", Numbers::f16_wide},
-                                                                         {"gemm_half_bf16_wide", Numbers::bf16_wide}}};
+    constexpr std::array<std::pair<const char*, Numbers>, 6> kernels = {
+        {{"gemm_address", Numbers::f32},
+         {"gemm_address_f64", Numbers::f64},
+         {"gemm_half_f16", Numbers::f16},
+         {"gemm_half_bf16", Numbers::bf16},
+         {"gemm_half_f16_wide", Numbers::f16_wide},
+         {"gemm_half_bf16_wide", Numbers::bf16_wide}}};
     if (k.code) return std::nullopt;
     for (const auto& [name, numbers] : kernels)
         if (k.name == name) return numbers;
