@@ -17,7 +17,8 @@
 //
 //   HALVES      with one of the f32 forms: A and B are f16 or bf16, of which words are loaded; with SINGLE_A or SINGLE_B
 //               one of them is f32.  With SHUFFLE and NARROWS C is in the dtype of halves, too, and N, its strides and
-//               its first element are even; with BIASED the sums are rounded after bias, [N] in that dtype, is added.  With QUANTIZED only A is so
+//               its first element are even; with BIASED the sums are rounded after bias, [N] in that dtype, is added.
+//               With QUANTIZED A is f16 or bf16, and C is f32
 //
 //   groups     batches * ceil(M / 8) * ceil(N / 32);  SHUFFLE: batches * ceil(M / 16) * ceil(N / 32)
 //   requires   offsets below 2^31 elements

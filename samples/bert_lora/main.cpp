@@ -98,25 +98,30 @@ std::optional<History> memory_in_full(const Options& o, const bert::Config& conf
     }
 }
 
-// Prints and returns the memory of a step of the methods, without a budget; none of them is trained.
-std::vector<History> compare_memory(const Options& o, const bert::Config& config, const Examples& examples,
-                                    const fs::path& base)
+// The memory of a step of each method without a budget, and in full in f32.
+struct Comparison {
+    std::vector<History> methods;
+    std::optional<History> full;
+};
+
+// Prints and returns it; nothing is trained.
+Comparison compare_memory(const Options& o, const bert::Config& config, const Examples& examples,
+                          const fs::path& base)
 {
     std::printf("Memory of a step of %lld texts of %lld tokens, in MiB:\n"
                 "          trained parameters   weights and state   temporaries    in all\n",
                 static_cast<long long>(
                     std::min<std::int64_t>(o.batch, static_cast<std::int64_t>(examples.train.size()))),
                 static_cast<long long>(o.longest));
-    const std::optional<History> full = memory_in_full(o, config, examples, base);
-    if (full) print_memory("full in f32", *full, &*full);
-    std::vector<History> out;
+    Comparison out{.methods = {}, .full = memory_in_full(o, config, examples, base)};
+    const History* const full = out.full ? &*out.full : nullptr;
+    if (full) print_memory("full in f32", *full, full);
     for (const std::string& name : o.methods) {
         Method method = method_of(o, name);
         method.budget.reset();
-        out.push_back(Training(o, method, config, examples, base).history());
-        print_memory(name, out.back(), full ? &*full : nullptr);
+        out.methods.push_back(Training(o, method, config, examples, base).history());
+        print_memory(name, out.methods.back(), full);
     }
-    if (full) out.push_back(*full);
     return out;
 }
 
@@ -203,23 +208,22 @@ int run(const Options& o)
                                                      " tokens: give a smaller --longest.");
     const Examples examples = encode(texts, base->vocabulary, o.longest);
     base->config.labels = examples.topics;
-    std::vector<History> memory = compare_memory(o, base->config, examples, base->folder);
+    const Comparison comparison = compare_memory(o, base->config, examples, base->folder);
+    std::vector<History> memory = comparison.methods; // all that is printed
+    if (comparison.full) memory.push_back(*comparison.full);
 
-    const std::size_t compared =
-        memory.size(); // one more than the methods, if there was memory for full_in_f32
     std::vector<History> histories;
     for (std::size_t i = 0; i < o.methods.size(); ++i) {
         const std::string& name = o.methods[i];
         const fs::path folder = out / name, checkpoint = folder / "checkpoint.safetensors";
         make_folder(folder, {"checkpoint.safetensors"});
         const std::unique_ptr<Training> made =
-            training_within_budget(o, name, *base, examples, memory[i].memory);
+            training_within_budget(o, name, *base, examples, comparison.methods[i].memory);
         Training& training = *made;
         if (training.has_budget()) {
             memory.push_back(training.history());
             memory.back().method += "_within_budget";
-            print_memory(name + " in budget", memory.back(),
-                         compared > o.methods.size() ? &memory[compared - 1] : nullptr);
+            print_memory(name + " in budget", memory.back(), comparison.full ? &*comparison.full : nullptr);
         }
         histories.push_back(training.run(checkpoint, reporter));
         bar.clear();

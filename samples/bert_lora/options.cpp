@@ -54,8 +54,8 @@ CommandLine parse(std::vector<std::string> arguments, std::ostream& out, std::os
         ->type_name("DTYPE");
     app.add_option(
            "--budget", o.budget,
-           "MiB of temporaries of a fine-tuning step; values are recomputed to keep it (without it no "
-           "limit, but 0.6 of what they would take for adapters over a pre-trained base)")
+           "MiB of temporaries of a fine-tuning step; values are recomputed to keep it (without it and "
+           "without --base, qlora and lora keep to 0.6 of what they take, if they can)")
         ->check(number_between(0.001, 1e6))
         ->type_name("MIB");
     app.add_option("--rate", o.rate,

@@ -25,7 +25,7 @@ ops::View packed(ops::Lowering&, const device::Capabilities&, const ops::View&, 
 bool products_read_halves(const device::Capabilities&);
 // Whether one operand may be f32, and the other f16 or bf16.
 bool products_mix_dtypes(const device::Capabilities&);
-// Whether they also write such a result of two operands of its dtype.
+// Whether they also write such a result of operands of f16 or bf16, or of one of them.
 bool products_write_halves(const device::Capabilities&, const Shape& result);
 // Whether convolutions, and products by tiles, read f16 and bf16 as they are.
 bool tiles_read_halves(const device::Capabilities&);

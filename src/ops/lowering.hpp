@@ -120,14 +120,14 @@ struct LaunchSpec {
 struct GemmProblem {
     // All of rank 3 or 4: [batch, (batch,) rows, columns].  c is contiguous in its columns; it has the dtype of a and
     // b, or is f32 where they are f16 or bf16 (kernels::products_read_halves, products_write_halves).  Where
-    // Lowering::products_mix_dtypes(), one of a and b may be f32 and the other f16 or bf16.
+    // Lowering::products_mix_dtypes(), one of a and b may be f32 and the other f16 or bf16, and c either.
     View a, b, c;
     // Set if b is a matrix of shaders/common/quantized.glsl: the constant FORMAT.  b is then u8, contiguous from a
     // multiple of 16 bytes on, while its sizes and strides are those of the elements; a and c are f32 or f64, or a is
     // f16 or bf16 and c f32 (kernels::products_read_halves).
     std::optional<std::uint32_t> format{};
-    // [columns], contiguous and aligned, f16 or bf16 as a, b and c are: is added to each row of the sums before they are
-    // rounded.  Only if Lowering::products_add_bias().
+    // [columns], contiguous and aligned, f16 or bf16 as c is: is added to each row of the sums before they are rounded.
+    // Only if Lowering::products_write(c).
     std::optional<View> bias{};
 };
 
@@ -185,11 +185,9 @@ public:
     // where such kernels are not chosen.
     virtual std::uint32_t group_memory() const = 0;
     virtual bool half_access() const = 0;         // Capabilities::half_access
-    virtual bool products_mix_dtypes() const = 0; // whether they read f16 and bf16 beside f32
-    virtual bool products_write(
-        const View& c) const = 0; // whether the result may be f16 or bf16, if it is so
-    // Whether products whose result is f16 or bf16 take a bias.
-    virtual bool products_add_bias() const = 0;
+    virtual bool products_mix_dtypes() const = 0; // whether one operand may be f32 and the other f16 or bf16
+    // Whether the kernels of CPUs store this result, if it is f16 or bf16; they add a bias then, too.
+    virtual bool products_write(const View& c) const = 0;
     // The constant WIDENING of kernels that read f16 or bf16 as they are (shaders/common/widening.glsl).
     virtual std::uint32_t widening(DType) const = 0;
     // Whether the invocations of a workgroup compute a row or a sum together.

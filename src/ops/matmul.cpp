@@ -18,14 +18,17 @@ namespace reprise {
 namespace ops {
 namespace {
 
-// The factors have the same rank, at least 2, and equal batch dimensions: [..., m, k] x [..., k, n].  The third input, if
-// there is one, is the bias [n].
+// The factors have the same rank, at least 2, and equal batch dimensions: [..., m, k] x [..., k, n].  A third input is the
+// bias [n] of a product of two matrices.
 TensorTypes infer(const Op& op, const InputTypes& in, const Attributes&)
 {
     require_floating(op.name, in[0].dtype);
     if (in[0].dtype != in[1].dtype)
         detail::fail(ErrorKind::dtype, op.name, "The inputs' dtypes (", name_of(in[0].dtype), " and ",
                      name_of(in[1].dtype), ") differ: cast one of them.");
+    if (in.size() == 3 && (in[0].shape.size() != 2 || in[2].dtype != in[0].dtype ||
+                           !same(in[2].shape, Shape{in[1].shape.back()})))
+        detail::fail(ErrorKind::internal, op.name, "The bias does not fit the factors.");
     return {{in[0].dtype, shape::matmul(op.name, in[0].shape, in[1].shape)}};
 }
 
@@ -58,7 +61,7 @@ std::vector<Tensor> vjp(const VjpArguments& a)
     return d;
 }
 
-// Multiplies, adds the bias and rounds by kernels of their own, which the fuser joins.
+// Multiplies, adds the bias and rounds by kernels of their own, which the fuser joins; a product by a library takes no part.
 void lower_sums(Lowering& l, const View& bias, const View& c)
 {
     const Shape& sizes = c.sizes();
@@ -77,7 +80,7 @@ void lower(Lowering& l, const Node& n)
     const View c = l.output();
     if (n.inputs.size() == 2) return lower_product(l, l.input(0), l.input(1), c);
     const View bias = l.contiguous(l.input(2));
-    if (c.dtype == f32 || !l.products_add_bias()) return lower_sums(l, bias, c);
+    if (c.dtype == f32 || !l.products_write(c)) return lower_sums(l, bias, c);
     lower_product(l, l.input(0), l.input(1), c, bias);
 }
 
@@ -255,15 +258,15 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias)
         shape::require_broadcastable("linear", bias.shape(), out);
     }
     const Tensor columns = transpose(weight, 0, 1);
-    const bool adds_bias = bias.defined() && ops::accumulated(of_x.dtype) != of_x.dtype && bias.dim() == 1 &&
-                           sizes.size() > 1 && same(bias.shape()[0], matrix[0]);
-    if (!adds_bias) {
+    if (!bias.defined() || ops::accumulated(of_x.dtype) == of_x.dtype || bias.dim() != 1) {
         const Tensor y = matmul(x, columns);
         return bias.defined() ? y + bias : y;
     }
     Shape out = sizes;
     out.back() = matrix[0];
-    return reshape(graph::apply1(ops::matmul_op, {flatten(x, 0, -2), columns, bias}), out);
+    const Tensor rows = sizes.size() == 1 ? unsqueeze(x, 0) : flatten(x, 0, -2),
+                 repeated = ops::expand_for("linear", bias, {matrix[0]});
+    return reshape(graph::apply1(ops::matmul_op, {rows, columns, repeated}), out);
 }
 
 } // namespace reprise

@@ -160,7 +160,6 @@ public:
     {
         return size_of(c.dtype) >= 4 || kernels::products_write_halves(caps_, c.sizes());
     }
-    bool products_add_bias() const override { return !caps_.is_cuda(); }
     std::uint32_t widening(DType t) const override
     {
         enum Ways : std::uint32_t { f16_by_integers, f16_by_unpack, bf16_by_shift };
@@ -251,7 +250,7 @@ private:
     void lower_any(const Node& n)
     {
         node_ = &n;
-        if (shares_cast(n)) return;
+        if (lower_cast_as_view(n)) return;
         if (n.op->view) lower_view(n);
         else if (caps_.host_kernels) lower_for_host(n);
         else if (is_number(n)) return; // written to memory only on demand
@@ -259,14 +258,20 @@ private:
         else lower_node(n);
     }
 
-    // Returns whether a cast has the value of an earlier node of the same segment: of a cast of the same value to the same
-    // dtype, as for each use of a weight under autocast, or of what was widened to the dtype that it narrows.
-    bool shares_cast(const Node& n)
+    // Makes a cast a view of an earlier node's value in the same segment that has its elements: of a cast of the same
+    // value to the same dtype, as for each use of a weight under autocast, or of the temporary that was widened to
+    // what it narrows.  Returns false if there is none.
+    bool lower_cast_as_view(const Node& n)
     {
         if (n.op != &cast_op_) return false;
         if (const Node& from = *n.inputs[0].node; widens_exactly(from, n)) {
             const View narrow = materialised(from.inputs[0]);
-            if (out_.plan.values[narrow.value].place != Place::temporary) return false;
+            const PlanValue& v = out_.plan.values[narrow.value];
+            const bool is_whole =
+                narrow.contiguous() && same(shape::element_count(narrow.sizes()), v.elements);
+            if (!is_whole || v.place != Place::temporary ||
+                (v.segment != no_segment && v.segment != current_interior_))
+                return false;
             views_[&n] = {narrow};
             return true;
         }
@@ -504,8 +509,7 @@ private:
         return kernel + " (%" + std::to_string(node_->id) + " " + node_->op->name + ")";
     }
 
-    // Launches the op's reference function. Ints: sizes and strides of each operand, then the Dim attributes and the
-    // sizes of Shape attributes as low and high words.
+    // Launches the op's reference function, with the arguments of host_function().
     void launch_for_host(const graph::Op& op, const graph::Attributes& attributes,
                          const std::vector<View>& in, const std::vector<View>& out)
     {

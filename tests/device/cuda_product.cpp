@@ -34,7 +34,7 @@ using Ints = std::array<std::int32_t, 16>;
 std::optional<Product> product(const Ints& ints, Numbers numbers = Numbers::f32,
                                std::array<Address, 3> at = {a_at, b_at, c_at})
 {
-    const std::array<Operand, 3> operands{{{at[0], 64}, {at[1], 64}, {at[2], 64}}};
+    const std::array<Operand, 4> operands{{{at[0], 64}, {at[1], 64}, {at[2], 64}, {at[2], 64}}}; // no bias
     return product_of({operands, {}, ints, 1}, numbers);
 }
 
@@ -145,6 +145,8 @@ TEST(CudaProduct, IsMadeOfSomeKernels)
     EXPECT_EQ(product_kernel({.name = "gemm_address_f64"}), Numbers::f64);
     EXPECT_EQ(product_kernel({.name = "gemm_half_f16"}), Numbers::f16);
     EXPECT_EQ(product_kernel({.name = "gemm_half_bf16"}), Numbers::bf16);
+    EXPECT_EQ(product_kernel({.name = "gemm_half_f16_wide"}), Numbers::f16_wide);
+    EXPECT_EQ(product_kernel({.name = "gemm_half_bf16_wide"}), Numbers::bf16_wide);
     EXPECT_EQ(product_kernel({.name = "gemm_sum"}), std::nullopt);
     EXPECT_EQ(
         product_kernel({.name = "gemm_address", .code = std::make_shared<std::vector<std::uint32_t>>()}),
@@ -159,6 +161,8 @@ TEST(CudaProduct, CountsTheBytesOfItsNumbers)
     EXPECT_EQ(product(batch, Numbers::f64)->problem.d.alignment, 16u);
     const Ints repeated{4, 5, 6, 6, 5, 5, 6, 100, 0, 60, 1, 1, 3, 24, 0, 20}; // of 2 and 3 that are not one
     EXPECT_EQ(product(repeated, Numbers::f16)->steps[1], 200);
+    EXPECT_EQ(product(repeated, Numbers::f16_wide)->steps, (std::array<std::int64_t, 3>{0, 200, 240}));
+    EXPECT_EQ(product(batch, Numbers::bf16_wide)->problem.d.alignment, 8u);
 }
 
 // -- recordings --
@@ -192,7 +196,7 @@ protected:
     static LaunchDeclaration gemm(std::uint32_t epoch)
     {
         return {.kernel = {.name = "gemm_address"},
-                .operands = {Access::read, Access::read, Access::write},
+                .operands = {Access::read, Access::read, Access::write, Access::read},
                 .ints = 16,
                 .epoch = epoch};
     }
@@ -200,8 +204,8 @@ protected:
     static void set_gemm(Recording& r, std::uint32_t launch, const Memory& a, const Memory& b,
                          const Memory& c, std::int64_t m, int step = 1)
     {
-        const std::array<Operand, 3> operands{
-            {{a.address, a.bytes}, {b.address, b.bytes}, {c.address, c.bytes}}};
+        const std::array<Operand, 4> operands{
+            {{a.address, a.bytes}, {b.address, b.bytes}, {c.address, c.bytes}, {c.address, c.bytes}}};
         const Ints ints{
             static_cast<int>(m), n, k, step * static_cast<int>(k), n, n, 1, 0, 0, 0, step, 1, 1, 0, 0, 0};
         r.set(launch, {operands, {}, ints, static_cast<std::uint64_t>((m + 7) / 8)});
@@ -380,8 +384,10 @@ TEST_F(CudaProducts, OfABatchAreRepeated)
     const std::vector<float> a = numbers(2 * most_rows * k, 1), b = numbers(k * n, 2);
     constexpr std::int64_t m = 4, outer = 12 * k + 4, inner = 4 * k, batches = 6;
     for (int round = 0; round < 3; ++round) {
-        const std::array<Operand, 3> operands{
-            {{a_->address, a_->bytes}, {b_->address, b_->bytes}, {c_->address, c_->bytes}}};
+        const std::array<Operand, 4> operands{{{a_->address, a_->bytes},
+                                               {b_->address, b_->bytes},
+                                               {c_->address, c_->bytes},
+                                               {c_->address, c_->bytes}}};
         const Ints ints{m, n, k, k, n, n, batches, outer, 0, 3 * m * n, 1, 1, 3, inner, 0, m * n};
         r->begin();
         r->set(0, {operands, {}, ints, 6});

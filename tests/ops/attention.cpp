@@ -171,7 +171,6 @@ TEST(Attention, TakesMasksThatAreViews)
     }
 }
 
-// The numbers of what is dropped are 32 bits for four weights.
 // Operands of 16 bits, also views of one tensor as a transformer's, are widened as they are loaded, and results rounded once.
 // Tiles compute gradients from the result that was rounded.
 TEST(Attention, OfHalvesHasTheBitsOfF32)
@@ -205,6 +204,7 @@ TEST(Attention, OfHalvesHasTheBitsOfF32)
             }
 }
 
+// The numbers of what is dropped are 32 bits for four weights.
 TEST(Attention, RefusesDropoutOfMoreWeightsThanHaveNumbers)
 {
     const auto wide = [](const Dim& heads, std::int64_t length) {

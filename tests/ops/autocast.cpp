@@ -9,6 +9,7 @@
 
 #include <reprise/autocast.hpp>
 #include <reprise/autograd.hpp>
+#include <reprise/autograd/checkpoint.hpp>
 #include <reprise/nn.hpp>
 #include <reprise/ops.hpp>
 #include <reprise/program.hpp>
@@ -297,7 +298,6 @@ TEST(Autocast, AddsGradientsOfSeveralBackwardPasses)
               }));
 }
 
-// Two steps each, the second from the state of the first, with an input in f32 and in the dtype of the guard.
 // The number of launches that read the state of a program that has one tensor of state.
 std::size_t reads_of_state(const Program& p)
 {
@@ -335,6 +335,46 @@ TEST(Autocast, CastsAWeightOncePerStep)
     EXPECT_EQ(bits(uses({bf16, f16})(x)), bits(linear(cast(first, f16), cast(w, f16))));
 }
 
+// A temporary that is widened and narrowed back stays where it is; one of another dtype, or a part of one, is cast.
+TEST(Autocast, CastsBackWithoutALaunch)
+{
+    const auto program = [](DType t, Tensor (*between)(const Tensor&, DType)) {
+        return record([=](Tensor x) { return matmul(between(matmul(x, x), t), x); }, {spec({8, 8}, bf16)});
+    };
+    const auto unchanged = [](const Tensor& h, DType) { return h; };
+    const auto back = [](const Tensor& h, DType t) { return cast(cast(cast(h, f32), t), bf16); };
+    const auto part_back = [](const Tensor& h, DType t) {
+        const Tensor half = cast(cast(h.narrow(1, 0, 4), f32), t);
+        return cat({half, half}, 1);
+    };
+    const Tensor x = cast(random_tensor({8, 8}, 3), bf16), h = matmul(x, x);
+    EXPECT_EQ(program(bf16, back).launches(), program(bf16, unchanged).launches());
+    EXPECT_EQ(bits(program(bf16, back)(x)), bits(matmul(h, x)));
+    EXPECT_EQ(bits(program(f16, back)(x)), bits(matmul(cast(cast(h, f16), bf16), x)));
+    EXPECT_EQ(bits(program(bf16, part_back)(x)),
+              bits(matmul(cat({h.narrow(1, 0, 4), h.narrow(1, 0, 4)}, 1), x)));
+}
+
+// The outputs of a checkpoint that are casts of each other: values and gradients are those without a checkpoint.
+TEST(Autocast, CastsBackWithinACheckpoint)
+{
+    const Tensor x = random_tensor({4, 4}, 5);
+    const auto gradient = [&x](bool checkpointed) {
+        const auto step = [=](Tensor in) {
+            const Tensor leaf = in.detach().requires_grad_();
+            const auto f = [](const Tensor& v) {
+                const Tensor h = matmul(cast(v, bf16), cast(v, bf16)), w = cast(exp(h), f32);
+                return std::vector<Tensor>{w, cast(w, bf16)};
+            };
+            const std::vector<Tensor> y = checkpointed ? checkpoint(f, leaf) : f(leaf);
+            const Tensor loss = sum(y[0] * y[0]) + sum(cast(matmul(y[1], y[1]), f32));
+            return grad(loss, leaf);
+        };
+        return bits(record(step, {spec({4, 4})})(x));
+    };
+    EXPECT_EQ(gradient(true), gradient(false));
+}
+
 TEST(Autocast, CastsAWeightAgainAfterItChanged)
 {
     const auto step = [](Tensor w) {
@@ -352,6 +392,7 @@ TEST(Autocast, CastsAWeightAgainAfterItChanged)
     EXPECT_EQ(bits(eager), bits(linear(linear(cast(x, bf16), w), w * 0.5)));
 }
 
+// Two steps each, the second from the state of the first, with an input in f32 and in the dtype of the guard.
 TEST(Autocast, OfRecurrentLayersIsLow)
 {
     const autocast guard(bf16);

@@ -133,6 +133,47 @@ TEST(HalfProducts, OfNoElements)
     EXPECT_EQ(matmul(zeros({0, 5}, {.dtype = f16}), zeros({5, 3}, {.dtype = f16})).numel(), 0);
     const Tensor none = matmul(zeros({2, 0}, {.dtype = bf16}), zeros({0, 3}, {.dtype = bf16}));
     EXPECT_THAT(cast(none, f32).to_vector<float>(), testing::Each(0.0f));
+    for (const std::int64_t n : {3, 64}) {
+        const Tensor bias = full({n}, 1.5, {.dtype = bf16});
+        const Tensor of_no_sums =
+            linear(zeros({64, 0}, {.dtype = bf16}), zeros({n, 0}, {.dtype = bf16}), bias);
+        EXPECT_THAT(cast(of_no_sums, f32).to_vector<float>(), testing::Each(1.5f));
+        EXPECT_EQ(linear(zeros({0, 5}, {.dtype = bf16}), zeros({n, 5}, {.dtype = bf16}), bias).numel(), 0);
+    }
+}
+
+// A bias is added before the rounding whatever the rank of the input, and one element is repeated.
+TEST(HalfProducts, OfOneRowWithABiasHaveTheBitsOfMany)
+{
+    for (const DType t : {f16, bf16}) {
+        const Tensor x = numbers({5, 24}, t, 1), w = numbers({36, 24}, t, 2), bias = numbers({36}, t, 3);
+        const auto bits = [](const Tensor& y) { return to_bytes(y); };
+        EXPECT_EQ(bits(linear(x[1], w, bias)), bits(linear(x, w, bias)[1]));
+        const Tensor one = bias.narrow(0, 4, 1);
+        EXPECT_EQ(bits(linear(x, w, one)), bits(linear(x, w, one.expand({36}).contiguous())));
+        EXPECT_EQ(bits(linear(x, w, numbers({36, 2}, t, 3).select(1, 0))),
+                  bits(linear(x, w, numbers({36, 2}, t, 3).select(1, 0).contiguous())));
+    }
+}
+
+// Gradients are those of a product and a sum, also gradients of gradients.
+TEST(HalfProducts, GradientsOfALinearWithABias)
+{
+    for (const DType t : {f16, bf16}) {
+        const auto gradients = [t](bool composed) {
+            const Tensor x = numbers({6, 8}, t, 1).requires_grad_(),
+                         w = numbers({12, 8}, t, 2).requires_grad_(),
+                         bias = numbers({12}, t, 3).requires_grad_(),
+                         dy = numbers({6, 12}, t, 4).requires_grad_();
+            const Tensor y = composed ? matmul(x, w.t()) + bias : linear(x, w, bias);
+            const std::vector<Tensor> d = autograd::grad({y}, {x, w, bias}, {dy}, std::nullopt, true);
+            (d[0] * d[0]).sum().backward();
+            std::vector<std::vector<std::byte>> out;
+            for (const Tensor& g : {d[0], d[1], d[2], w.grad(), dy.grad()}) out.push_back(to_bytes(g));
+            return out;
+        };
+        EXPECT_EQ(gradients(false), gradients(true));
+    }
 }
 
 // The default device, with kernels that widen f16 by integers, as on devices whose unpackHalf2x16 loses subnormal
@@ -232,11 +273,13 @@ TEST(HalfProducts, HaveOneNumericClass)
     for (const DType t : {f16, bf16}) {
         const Program product =
             record([](Tensor x, Tensor y) { return matmul(x, y); }, {spec({m, k}, t), spec({k, 256}, t)});
+        const Program biased = record(multiply_and_add_first_row, {spec({m, k}, t), spec({k, 256}, t)});
         for (const auto& [rows, steps] :
              std::vector<std::array<std::int64_t, 2>>{{260, 36}, {3, 7}, {64, 1030}}) {
             const Tensor x = numbers({rows, steps}, t, 7), y = numbers({steps, 256}, t, 8);
             const Tensor all = matmul(x, y);
             EXPECT_EQ(cast(product(x, y), f32).to_vector<float>(), cast(all, f32).to_vector<float>());
+            EXPECT_EQ(to_bytes(biased(x, y)), to_bytes(multiply_and_add_first_row(x, y)));
             if (rows > 200 && capabilities().product_library.empty()) { // a library chooses by size
                 EXPECT_EQ(cast(matmul(x.narrow(0, 0, 70), y), f32).to_vector<float>(),
                           cast(all.narrow(0, 0, 70), f32).to_vector<float>());
