@@ -20,8 +20,8 @@ struct Options {
     std::int64_t rank = 8;
     std::string weights = "q4_0";   // the format of the frozen weights of qlora
     std::string precision = "bf16"; // of products and attention: f32 or bf16
-    double budget =
-        0; // MiB of temporaries of a fine-tuning step; 0: without --base 0.6 of what adapters take, else none
+    // MiB of temporaries of a fine-tuning step; 0: without a base 0.6 of what adapters take, else no limit
+    double budget = 0;
     double rate = 0;        // highest learning rate of fine-tuning; 0: by the method
     std::int64_t steps = 0; // maximum number of steps of each training; 0: no limit
     bool resume = false;
