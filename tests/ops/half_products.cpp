@@ -133,13 +133,14 @@ TEST(HalfProducts, OfNoElements)
     EXPECT_EQ(matmul(zeros({0, 5}, {.dtype = f16}), zeros({5, 3}, {.dtype = f16})).numel(), 0);
     const Tensor none = matmul(zeros({2, 0}, {.dtype = bf16}), zeros({0, 3}, {.dtype = bf16}));
     EXPECT_THAT(cast(none, f32).to_vector<float>(), testing::Each(0.0f));
-    for (const std::int64_t n : {3, 64}) {
-        const Tensor bias = full({n}, 1.5, {.dtype = bf16});
-        const Tensor of_no_sums =
-            linear(zeros({64, 0}, {.dtype = bf16}), zeros({n, 0}, {.dtype = bf16}), bias);
-        EXPECT_THAT(cast(of_no_sums, f32).to_vector<float>(), testing::Each(1.5f));
-        EXPECT_EQ(linear(zeros({0, 5}, {.dtype = bf16}), zeros({n, 5}, {.dtype = bf16}), bias).numel(), 0);
-    }
+    for (const DType t : {f16, bf16})
+        for (const std::int64_t n : {3, 64}) {
+            const auto none_of = [t](const Shape& sizes) { return zeros(sizes, {.dtype = t}); };
+            const Tensor bias = full({n}, 1.5, {.dtype = t});
+            const Tensor of_no_sums = linear(none_of({64, 0}), none_of({n, 0}), bias);
+            EXPECT_THAT(cast(of_no_sums, f32).to_vector<float>(), testing::Each(1.5f));
+            EXPECT_EQ(linear(none_of({0, 5}), none_of({n, 5}), bias).numel(), 0);
+        }
 }
 
 // A bias is added before the rounding whatever the rank of the input, and one element is repeated.
