@@ -14,7 +14,7 @@
 #include "kernels/variants.hpp"
 #include "ops/records.hpp"
 #include "ops/registry.hpp"
-#include "plan/host_function.hpp"
+#include "plan/host_launch.hpp"
 #include "plan/pipeline.hpp"
 #include "plan/widening.hpp"
 #include "shape/rules.hpp"
@@ -118,7 +118,7 @@ public:
     }
     void copy(const View& from, const View& to) override
     {
-        if (caps_.host_kernels) launch_for_host(ops::row_op("cast"), {}, {from}, {to});
+        if (caps_.host_kernels) append(host_launch(ops::row_op("cast"), {}, {from}, {to}));
         else if (!kernels::walks({&from, 1}, to)) {
             const View same = from.dtype == to.dtype ? to : temporary(from.dtype, to.sizes());
             launch_strided_copy(from, same);
@@ -509,46 +509,12 @@ private:
         return kernel + " (%" + std::to_string(node_->id) + " " + node_->op->name + ")";
     }
 
-    // Launches the op's reference function, with the arguments of host_function().
-    void launch_for_host(const graph::Op& op, const graph::Attributes& attributes,
-                         const std::vector<View>& in, const std::vector<View>& out)
-    {
-        if (!op.reference) detail::fail(ErrorKind::internal, op.name, "The op has no reference function.");
-        PlanLaunch l;
-        l.label = op.name;
-        std::vector<HostOperand> shapes;
-        const auto add = [&](const View& v, ops::Use use) {
-            shapes.push_back({v.sizes().size(), v.dtype});
-            l.operands.push_back({v, use});
-            l.ints.insert(l.ints.end(), v.sizes().begin(), v.sizes().end());
-            l.ints.insert(l.ints.end(), v.layout.strides.begin(), v.layout.strides.end());
-        };
-        for (const View& v : in) add(v, ops::Use::read);
-        for (const View& v : out) add(v, ops::Use::write);
-        const auto add_dim = [&](const Dim& d) { ops::add_words(l.ints, d); };
-        for (const auto& [name, attribute] : attributes.all()) {
-            if (const Dim* d = std::get_if<Dim>(&attribute)) add_dim(*d);
-            if (const auto* s = std::get_if<std::shared_ptr<const graph::HostScalar>>(&attribute)) {
-                ops::Scalar scalar(1);
-                scalar.source = *s;
-                l.floats.push_back(scalar);
-            }
-        }
-        for (const auto& [name, attribute] : attributes.all())
-            if (const auto* s = std::get_if<Shape>(&attribute)) std::for_each(s->begin(), s->end(), add_dim);
-        l.words = true;
-        l.kernel = op.name;
-        l.host = host_function(op, attributes, std::move(shapes), in.size());
-        l.groups = 1;
-        append(std::move(l));
-    }
-
     void lower_for_host(const Node& n)
     {
         std::vector<View> in;
         for (const Value& v : n.inputs) in.push_back(materialised(v));
         make_outputs(n);
-        launch_for_host(*n.op, n.attributes, in, views_.at(&n));
+        append(host_launch(*n.op, n.attributes, in, views_.at(&n)));
     }
 
     // Copies results that are views of state which this call overwrites, for the caller or for another cell, so that

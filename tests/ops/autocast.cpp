@@ -355,6 +355,14 @@ TEST(Autocast, CastsBackWithoutALaunch)
               bits(matmul(cat({h.narrow(1, 0, 4), h.narrow(1, 0, 4)}, 1), x)));
 }
 
+// A row that is cast back does not keep the temporary of which it is a part.
+TEST(Autocast, CastsBackAPartToMemoryOfItsOwn)
+{
+    const Program p = record([](Tensor x) { return cast(cast(matmul(x, x).narrow(0, 0, 1), f32), bf16); },
+                             {spec({64, 64}, bf16)});
+    EXPECT_EQ(p.memory({}).outputs, 256u);
+}
+
 // The outputs of a checkpoint that are casts of each other: values and gradients are those without a checkpoint.
 TEST(Autocast, CastsBackWithinACheckpoint)
 {
