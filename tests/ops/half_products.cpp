@@ -128,6 +128,23 @@ TEST(HalfProducts, OfBatchesOfHeads)
         expect_product(numbers({2, 9, 3, 40}, t, 3).transpose(1, 2), numbers({2, 3, 40, 24}, t, 4), multiply);
 }
 
+// Plans of constant sizes, of which kernels store results in 16 bits if their rows are whole texels.
+TEST(HalfProducts, OfConstantSizes)
+{
+    const test::PlansOfTheirOwn plans;
+    for (const DType t : {f16, bf16})
+        for (const auto& [m, n, k] : std::vector<std::array<std::int64_t, 3>>{
+                 {40, 132, 20}, {100, 36, 520}, {33, 128, 7}, {260, 12, 64}, {66, 130, 40}})
+            for (const Stored as : {Stored::by_rows, Stored::by_columns})
+                for (const Stored bs : {Stored::by_rows, Stored::by_columns, Stored::at_an_odd_element}) {
+                    SCOPED_TRACE(testing::Message() << name_of(t) << ' ' << m << " x " << k << " x " << n
+                                                    << ", " << int(as) << int(bs));
+                    const Tensor a = stored(numbers({m, k}, t, 1), as), b = stored(numbers({k, n}, t, 2), bs);
+                    expect_product(a, b, multiply);
+                    expect_product(a, b, multiply_and_add_first_row);
+                }
+}
+
 TEST(HalfProducts, OfNoElements)
 {
     EXPECT_EQ(matmul(zeros({0, 5}, {.dtype = f16}), zeros({5, 3}, {.dtype = f16})).numel(), 0);
