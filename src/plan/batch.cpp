@@ -1,13 +1,17 @@
-// Merges launches of a kernel that can process several parameters in one launch, such as all parameter updates of an
-// optimizer. The merged launch is at the position of the last one. A launch is not merged if moving it there would
-// change a result.
+// Merges launches of a kernel that can process several parameters in one launch, such as an optimizer's updates. The
+// merged launch is at the position of the last one. A launch is not merged if moving it there would change a result, or
+// if the gradients that wait for the merged launch would need much memory.
 #include <algorithm>
 
 #include "plan/pipeline.hpp"
+#include "plan/place.hpp"
 
 namespace reprise::plan {
 
 namespace {
+
+// The limit on the bytes that wait for a merged launch: this share of the plan's peak, and at least so many bytes.
+constexpr std::uint64_t share_of_peak = 16, min_waiting = std::uint64_t{1} << 20;
 
 // A launch and the fallbacks that follow it.
 struct Unit {
@@ -41,13 +45,14 @@ PlanLaunch joined(const std::vector<const PlanLaunch*>& members)
 
 class Batcher {
 public:
-    explicit Batcher(Plan& p) : plan_(p), dropped_(p.launches.size(), false)
+    explicit Batcher(Plan& p)
+        : plan_(p), touched_(launches_by_value(p, touches)), bytes_(typical_bytes(p)),
+          max_waiting_(std::max(max_live_at_launch(p, bytes_) / share_of_peak, min_waiting)),
+          dropped_(p.launches.size(), false)
     {
-        for (std::size_t i = 0; i < p.launches.size();) {
-            std::size_t end = i + 1;
-            while (end < p.launches.size() && p.launches[end].fallback_of == i) ++end;
+        for (std::size_t i = 0, end = 0; i < p.launches.size(); i = end) {
+            end = end_of_fallbacks(p, i);
             if (p.launches[i].batches) units_.push_back({i, end});
-            i = end;
         }
     }
 
@@ -67,16 +72,33 @@ private:
         const Unit last = units_.back();
         units_.pop_back();
         std::vector<Unit> members{last}, left;
+        std::uint64_t waiting = 0;
+        std::size_t behind = last.first; // the units from here on are members, and nothing is between them
         for (std::size_t u = units_.size(); u-- > 0;) {
+            const bool waits = units_[u].end != behind;
+            const std::uint64_t more = waits ? bytes_freed(units_[u]) : 0;
             if (can_batch(plan_.launches[units_[u].first], plan_.launches[last.first]) &&
-                can_move(units_[u], members))
+                waiting + more <= max_waiting_ && can_move(units_[u], members)) {
                 members.push_back(units_[u]);
-            else left.push_back(units_[u]);
+                waiting += more;
+                if (!waits) behind = units_[u].first;
+            } else left.push_back(units_[u]);
         }
         std::reverse(members.begin(), members.end());
         std::reverse(left.begin(), left.end());
         units_ = std::move(left);
         return members;
+    }
+
+    // Returns the bytes of the temporaries that the unit is the last to use.
+    std::uint64_t bytes_freed(const Unit& u) const
+    {
+        std::uint64_t bytes = 0;
+        for (const PlanOperand& o : plan_.launches[u.first].operands)
+            if (!o.absent && plan_.values[o.value].place == Place::temporary &&
+                touched_[o.value].back() < u.end)
+                bytes += bytes_[o.value];
+        return bytes;
     }
 
     // Returns whether no launch from `u` to the end of the last unit, members.front(), conflicts with `u`.
@@ -102,6 +124,9 @@ private:
     }
 
     Plan& plan_;
+    LaunchesByValue touched_;
+    std::vector<std::uint64_t> bytes_; // by value
+    std::uint64_t max_waiting_;
     std::vector<Unit> units_; // not processed yet
     std::vector<bool> dropped_;
 };

@@ -30,6 +30,8 @@ Compiled draft(const Request& request)
     check_after(c, "eliminate_dead_code");
     if (request.fuse && kernels::can_fuse(*request.capabilities)) fuse(c.plan, *request.capabilities);
     check_after(c, "fuse");
+    advance_updates(c.plan);
+    check_after(c, "advance_updates");
     return c;
 }
 

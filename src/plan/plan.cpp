@@ -12,6 +12,13 @@ bool conflict(const PlanLaunch& a, const PlanLaunch& b)
     return false;
 }
 
+std::size_t end_of_fallbacks(const Plan& plan, std::size_t launch)
+{
+    std::size_t end = launch + 1;
+    while (end < plan.launches.size() && plan.launches[end].fallback_of == launch) ++end;
+    return end;
+}
+
 LaunchesByValue launches_by_value(const Plan& plan, bool (*which)(const PlanOperand&))
 {
     LaunchesByValue all(plan.values.size());

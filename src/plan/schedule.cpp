@@ -69,8 +69,7 @@ public:
     {
         const std::vector<PlanLaunch>& launches = plan_.launches;
         for (Group g{0, 0}; g.begin < launches.size(); g.begin = g.end) {
-            g.end = g.begin + 1;
-            while (g.end < launches.size() && launches[g.end].fallback_of == g.begin) ++g.end;
+            g.end = end_of_fallbacks(plan_, g.begin);
             add(g, epoch_of(g));
         }
         plan_.epochs = launches.empty() ? 0 : current_ + 1;
