@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <reprise/error.hpp>
+#include <reprise/ops/elementwise.hpp>
 
 #include "graph/cell.hpp"
 #include "graph/segment.hpp"
@@ -11,8 +12,11 @@ namespace reprise {
 
 namespace detail {
 
-CheckpointRun::CheckpointRun(const CheckpointOptions& options)
+CheckpointRun::CheckpointRun(const CheckpointOptions& options) : saved_dtype_(options.saved_dtype)
 {
+    if (saved_dtype_ && !is_floating(*saved_dtype_))
+        fail(ErrorKind::argument, "checkpoint", "saved_dtype (", *saved_dtype_,
+             ") is no floating-point dtype: give f16 or bf16.");
     if (graph::ambient().checkpoints && graph::grad_mode())
         segment_ = std::make_unique<graph::SegmentScope>(
             options.policy == CheckpointOptions::Policy::selective, options.layer);
@@ -28,6 +32,27 @@ void CheckpointRun::close(const std::vector<Tensor>& outputs)
     for (const Tensor& t : outputs)
         if (t.defined()) values.push_back(graph::read(t));
     segment_->close(values);
+}
+
+// The narrow value is computed outside of the segment, which so saves it; the wide one is a part of its interior.
+Tensor CheckpointRun::rounded(const Tensor& t) const
+{
+    if (!saved_dtype_ || !t.defined() || !is_floating(t.dtype()) || size_of(*saved_dtype_) >= size_of(t.dtype()))
+        return t;
+    Tensor narrow;
+    {
+        graph::Segment*& current = graph::current_segment();
+        const graph::Scoped<graph::Segment*> outside(current, segment_ ? segment_->outer() : current);
+        narrow = cast(t, *saved_dtype_);
+    }
+    return cast(narrow, t.dtype());
+}
+
+std::vector<Tensor> CheckpointRun::rounded(const std::vector<Tensor>& tensors) const
+{
+    std::vector<Tensor> all;
+    for (const Tensor& t : tensors) all.push_back(rounded(t));
+    return all;
 }
 
 void fail_without_function(const char* op)

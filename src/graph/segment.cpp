@@ -35,7 +35,7 @@ SegmentScope::SegmentScope(bool saves_compute, std::string layer) : segment_(std
 
 SegmentScope::~SegmentScope()
 {
-    current_segment() = const_cast<Segment*>(segment_->outer.get());
+    current_segment() = outer();
     if (Segment* outer = current_segment())
         outer->nodes.insert(outer->nodes.end(), segment_->nodes.begin(), segment_->nodes.end());
     segment_->nodes = {}; // as weak pointers to nodes from make_shared prevent their memory from being freed

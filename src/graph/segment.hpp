@@ -72,6 +72,8 @@ public:
     // else refers to.  Values of the interior that exist already are dropped.
     void close(const std::vector<Value>& outputs);
 
+    Segment* outer() const { return const_cast<Segment*>(segment_->outer.get()); } // null: none
+
 private:
     std::shared_ptr<Segment> segment_;
 };

@@ -78,6 +78,7 @@ void Module::run_call(const Places& in, const std::function<Places()>& forward)
         return;
     }
     detail::CheckpointRun run(*checkpoint_);
+    for (Tensor* t : in) *t = run.rounded(*t);
     run.close(values(run_watched(in, forward)));
 }
 

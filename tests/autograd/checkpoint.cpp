@@ -49,6 +49,29 @@ TEST(Checkpoint, TakesAndGivesStructures)
     EXPECT_EQ(gradients(out), gradients(want));
 }
 
+// Integers, numbers, undefined tensors, narrow ones and Variables stay as they are.
+TEST(Checkpoint, RoundsTensorsOfTheArguments)
+{
+    const CheckpointOptions options{.saved_dtype = bf16};
+    const Tensor x = from_vector({1.001f, 2.003f}), narrow = cast(x, f16);
+    const auto rounded = [](const Tensor& t) { return bits(cast(cast(t, bf16), t.dtype())); };
+    Variable w(x);
+    const auto same = [](Tensor t) { return t * 1; };
+    EXPECT_EQ(bits(checkpoint(options, same, x)), rounded(x));
+    EXPECT_EQ(bits(checkpoint(options, [](std::vector<Tensor> all) { return all[1] * 1; },
+                              std::vector<Tensor>{Tensor(), x})),
+              rounded(x));
+    EXPECT_EQ(bits(checkpoint(options, same, narrow)), bits(narrow));
+    const Tensor integers = from_vector(std::vector<std::int32_t>{257, 65537}, {2});
+    EXPECT_EQ(bits(checkpoint(options, same, integers)), bits(integers));
+    EXPECT_EQ(bits(checkpoint(options, [](const Variable& v, double factor) { return v * factor; }, w, 1.0)),
+              bits(x));
+    const no_grad guard;
+    EXPECT_EQ(bits(checkpoint(options, same, x)), rounded(x));
+    EXPECT_THAT(error_of([&] { checkpoint({.saved_dtype = i32}, same, x); }).text,
+                HasSubstr("[checkpoint] saved_dtype (i32) is no floating-point dtype"));
+}
+
 TEST(Checkpoint, CallsTheFunctionOnce)
 {
     int calls = 0;

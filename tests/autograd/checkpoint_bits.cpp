@@ -80,5 +80,40 @@ TEST_P(SameBits, AsWithoutCheckpoints)
     EXPECT_EQ(train(net, way.forward, How::recorded_unfused), want) << "recorded, not fused";
 }
 
+// The function of a checkpoint with a saved_dtype is that of rounded inputs, also where nothing is recomputed.
+struct SavedDtype : testing::TestWithParam<std::size_t> {};
+INSTANTIATE_TEST_SUITE_P(Nets, SavedDtype, testing::Range<std::size_t>(0, stacks().size()),
+                         [](const auto& test) { return stacks()[test.param].name; });
+
+TEST_P(SavedDtype, HasTheBitsOfRoundedInputs)
+{
+    const Stack& net = stacks()[GetParam()];
+    const auto want = train(
+        net,
+        [](const Blocks& blocks, Tensor x) {
+            for (const auto& b : blocks) x = (*b)(cast(cast(x, bf16), f32));
+            return x;
+        },
+        How::eager);
+    const Forward saved = [](const Blocks& blocks, Tensor x) { return each({.saved_dtype = bf16}, blocks, x); };
+    const Forward not_recomputed = [&](const Blocks& blocks, Tensor x) {
+        return with_checkpoint_mode(false, [&] { return saved(blocks, x); });
+    };
+    const Forward of_modules = [](const Blocks& blocks, Tensor x) {
+        for (const auto& b : blocks) {
+            b->set_checkpoint(CheckpointOptions{.saved_dtype = bf16});
+            x = (*b)(x);
+            b->set_checkpoint(std::nullopt);
+        }
+        return x;
+    };
+    EXPECT_EQ(train(net, saved, How::eager), want) << "eager";
+    EXPECT_EQ(train(net, saved, How::eager_in_steps), want) << "eager, the loss first";
+    EXPECT_EQ(train(net, saved, How::recorded), want) << "recorded";
+    EXPECT_EQ(train(net, not_recomputed, How::recorded), want) << "recorded, not recomputed";
+    EXPECT_EQ(train(net, of_modules, How::recorded), want) << "recorded, calls of modules";
+    EXPECT_NE(train(net, plain, How::eager), want);
+}
+
 } // namespace
 } // namespace reprise

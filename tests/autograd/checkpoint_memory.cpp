@@ -63,6 +63,26 @@ TEST(CheckpointMemory, TakesLessMemory)
     for (std::size_t i = 0; i < want.size(); ++i) EXPECT_EQ(bits(got[i]), bits(want[i])) << i;
 }
 
+// A checkpoint for each residual layer: what all of them save is most of the memory.
+TEST(CheckpointMemory, SavesHalfOfItInSixteenBits)
+{
+    const auto peak = [](const CheckpointOptions& options) {
+        std::vector<Variable> weights;
+        const Program p = deep(
+            32,
+            [&](const auto& fs, Tensor x) {
+                for (const auto& f : fs) x = checkpoint(options, [&](Tensor in) { return in + f(in); }, x);
+                return x;
+            },
+            weights);
+        return static_cast<double>(p.arena_bytes({1024}));
+    };
+    const double wide = peak({});
+    EXPECT_LE(peak({.saved_dtype = bf16}), 0.65 * wide);
+    EXPECT_LE(peak({.saved_dtype = f16}), 0.65 * wide);
+    EXPECT_EQ(peak({.saved_dtype = f32}), wide);
+}
+
 // With as many segments as a segment has layers the peak grows as the root of their number.
 TEST(CheckpointMemory, TakesMemoryOfTheRootOfTheDepth)
 {
@@ -122,6 +142,25 @@ TEST(CheckpointMemory, KeepsLessInEagerCode)
     EXPECT_EQ(gradient, want);
     EXPECT_GE(without, 8u * 256 * 64 * 4);
     EXPECT_LE(with, 2u * 256 * 64 * 4); // the result and the loss
+}
+
+TEST(CheckpointMemory, SavesHalfOfItInSixteenBitsInEagerCode)
+{
+    Variable w(test::random_tensor({64, 64}, 1, -0.2, 0.2));
+    const Device device = default_device();
+    const auto kept = [&](const CheckpointOptions& options) {
+        const std::uint64_t before = device.live_bytes();
+        Tensor h = test::random_tensor({256, 64}, 2);
+        for (int i = 0; i < 8; ++i)
+            h = checkpoint(options, [&](Tensor in) { return in + tanh(matmul(in, w)); }, h);
+        const Tensor loss = sum(h);
+        loss.eval();
+        h = Tensor();
+        return device.live_bytes() - before;
+    };
+    constexpr std::uint64_t layer = 256 * 64 * 4;
+    EXPECT_GE(kept({}), 8 * layer);
+    EXPECT_LE(kept({.saved_dtype = bf16}), 5 * layer + 4096); // and the result
 }
 
 TEST(CheckpointMemory, TellsWhatItSaves)

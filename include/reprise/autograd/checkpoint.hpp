@@ -3,6 +3,7 @@
 #pragma once
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -24,6 +25,13 @@ struct CheckpointOptions {
         selective   // all except the results of matmul, convolutions and attention, which are expensive
     } policy = Policy::everything; // which inner values are recomputed
     std::string layer{};           // its name in MemoryTracker; empty: none
+    // Rounds floating-point tensors that the function takes as arguments to this dtype, if it has fewer bytes than
+    // theirs, so that less is saved.  The function gets the rounded values, in their dtype: result and gradients are
+    // those of f(round(x)), whether values are recomputed or not; gradients of the arguments are rounded, too.  With
+    // bf16 a transformer's checkpoints save half.  It helps less where the gradient of f reads its result, as that of
+    // tanh does: this is saved as it is.  Arguments are rounded that are of the type Tensor or std::vector<Tensor>.
+    // Default: no rounding.
+    std::optional<DType> saved_dtype{};
 };
 
 namespace detail {
@@ -37,8 +45,39 @@ public:
     CheckpointRun& operator=(const CheckpointRun&) = delete;
     void close(const std::vector<Tensor>& outputs);
 
+    // Returns a tensor as the function gets it: rounded to CheckpointOptions::saved_dtype.
+    Tensor rounded(const Tensor&) const;
+    std::vector<Tensor> rounded(const std::vector<Tensor>&) const;
+    bool rounds() const { return saved_dtype_.has_value(); }
+
 private:
     std::unique_ptr<graph::SegmentScope> segment_; // null: checkpoints or gradients are off
+    std::optional<DType> saved_dtype_;
+};
+
+// An argument of a checkpoint's function, or a rounded copy that lives as long as this object.
+template <class T> class CheckpointArgument {
+public:
+    CheckpointArgument(const CheckpointRun& run, T& argument) : argument_(argument)
+    {
+        if constexpr (has_tensors)
+            if (run.rounds()) copy_ = run.rounded(argument);
+    }
+    T& get()
+    {
+        if constexpr (has_tensors)
+            if (copy_) return *copy_;
+        return argument_;
+    }
+
+private:
+    using Value = std::remove_const_t<T>;
+    static constexpr bool has_tensors =
+        std::is_same_v<Value, Tensor> || std::is_same_v<Value, std::vector<Tensor>>;
+    struct Nothing {};
+
+    T& argument_;
+    std::conditional_t<has_tensors, std::optional<Value>, Nothing> copy_{};
 };
 
 [[noreturn]] void fail_without_function(const char* op);
@@ -67,8 +106,9 @@ private:
 // values that f took from outside, by the same kernels and with the same random numbers.  So gradients of all
 // orders have the same bits as without a checkpoint, in eager code and in record().  f itself is not called
 // again: hooks and custom functions run once, and running statistics are assigned once.  Checkpoints nest.
-// An inner tensor to which a handle exists when f returns is saved too.  Under no_grad this is a plain call.
-// Error(argument) for a null function.
+// An inner tensor to which a handle exists when f returns is saved too.  Under no_grad this is a plain call, except
+// that arguments are rounded all the same (CheckpointOptions::saved_dtype).
+// Error(argument) for a null function, and for a saved_dtype that is not a floating-point one.
 template <class F, class... Inputs>
 requires std::is_invocable_v<F&, Inputs...>
 auto checkpoint(const CheckpointOptions& options, F&& f, Inputs&&... inputs)
@@ -76,7 +116,9 @@ auto checkpoint(const CheckpointOptions& options, F&& f, Inputs&&... inputs)
     using Result = std::decay_t<std::invoke_result_t<F&, Inputs...>>;
     detail::require_function("checkpoint", f);
     detail::CheckpointRun run(options);
-    Result result = std::invoke(f, std::forward<Inputs>(inputs)...);
+    Result result = std::invoke(
+        f, std::forward<Inputs>(
+               detail::CheckpointArgument<std::remove_reference_t<Inputs>>(run, inputs).get())...);
     detail::Leaves leaves;
     detail::Structure<Result>::flatten_structure(result, leaves);
     run.close(leaves.tensors);
