@@ -78,8 +78,11 @@ void Module::run_call(const Places& in, const std::function<Places()>& forward)
         return;
     }
     detail::CheckpointRun run(*checkpoint_);
+    const Tensors given = values(in);
     for (Tensor* t : in) *t = run.rounded(*t);
-    run.close(values(run_watched(in, forward)));
+    const Tensors outputs = values(run_watched(in, forward));
+    for (std::size_t i = 0; i < in.size(); ++i) *in[i] = given[i]; // values that a handle refers to would be saved
+    run.close(outputs);
 }
 
 // ---- backward ----

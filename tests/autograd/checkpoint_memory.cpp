@@ -77,7 +77,29 @@ TEST(CheckpointMemory, SavesHalfOfItInSixteenBits)
             weights);
         return static_cast<double>(p.arena_bytes({1024}));
     };
+    struct Residual : nn::Module {
+        std::function<Tensor(Tensor)> f;
+        Tensor forward(Tensor x) override { return x + f(x); }
+    };
+    const auto peak_of_modules = [](const CheckpointOptions& options) {
+        std::vector<Variable> weights;
+        const Program p = deep(
+            32,
+            [&](const auto& fs, Tensor x) {
+                for (const auto& f : fs) {
+                    Residual m;
+                    m.f = f;
+                    nn::checkpoint_module(m, "layer", options);
+                    x = m(x);
+                }
+                return x;
+            },
+            weights);
+        return static_cast<double>(p.arena_bytes({1024}));
+    };
     const double wide = peak({});
+    EXPECT_EQ(peak_of_modules({}), wide);
+    EXPECT_LE(peak_of_modules({.saved_dtype = bf16}), 0.65 * wide);
     EXPECT_LE(peak({.saved_dtype = bf16}), 0.65 * wide);
     EXPECT_LE(peak({.saved_dtype = f16}), 0.65 * wide);
     EXPECT_EQ(peak({.saved_dtype = f32}), wide);
