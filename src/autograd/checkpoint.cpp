@@ -37,7 +37,8 @@ void CheckpointRun::close(const std::vector<Tensor>& outputs)
 // The narrow value is computed outside of the segment, which so saves it; the wide one is a part of its interior.
 Tensor CheckpointRun::rounded(const Tensor& t) const
 {
-    if (!saved_dtype_ || !t.defined() || !is_floating(t.dtype()) || size_of(*saved_dtype_) >= size_of(t.dtype()))
+    if (!saved_dtype_ || !t.defined() || !is_floating(t.dtype()) ||
+        size_of(*saved_dtype_) >= size_of(t.dtype()))
         return t;
     Tensor narrow;
     {

@@ -47,8 +47,13 @@ private:
             return plan_.values[o.value].place == Place::temporary;
         };
         return plan_.launches[u.begin].batches &&
-               any(u, [&](const PlanOperand& o) { return is_temporary(o) && touched_[o.value].back() < u.end; }) &&
-               !any(u, [&](const PlanOperand& o) { return is_temporary(o) && touched_[o.value].front() >= u.begin; });
+               any(u,
+                   [&](const PlanOperand& o) {
+                       return is_temporary(o) && touched_[o.value].back() < u.end;
+                   }) &&
+               !any(u, [&](const PlanOperand& o) {
+                   return is_temporary(o) && touched_[o.value].front() >= u.begin;
+               });
     }
 
     // Returns the launch before which the update can run, right after the last one that it conflicts with or, as that

@@ -59,7 +59,7 @@ void assign_state(Compiled&, const Request&);
 void eliminate_dead_code(Plan&);               // dce.cpp: removes launches whose results nobody reads
 void fuse(Plan&, const device::Capabilities&); // fuse.cpp: joins chains of elementwise launches
 void advance_updates(Plan&); // advance.cpp: updates state as soon as its gradient exists, to free that
-void write_in_place(Plan&); // in_place.cpp: elementwise launches overwrite inputs at their last use
+void write_in_place(Plan&);  // in_place.cpp: elementwise launches overwrite inputs at their last use
 void choose_kernels(Plan&, const device::Capabilities&); // choose.cpp: chooses elementwise kernels
 void batch(Plan&);                                       // batch.cpp: merges the updates of parameters
 void schedule(Plan&, const device::Capabilities&);       // schedule.cpp: assigns epochs

@@ -58,13 +58,15 @@ TEST(Checkpoint, RoundsTensorsOfTheArguments)
     Variable w(x);
     const auto same = [](Tensor t) { return t * 1; };
     EXPECT_EQ(bits(checkpoint(options, same, x)), rounded(x));
-    EXPECT_EQ(bits(checkpoint(options, [](std::vector<Tensor> all) { return all[1] * 1; },
-                              std::vector<Tensor>{Tensor(), x})),
-              rounded(x));
+    EXPECT_EQ(
+        bits(checkpoint(
+            options, [](std::vector<Tensor> all) { return all[1] * 1; }, std::vector<Tensor>{Tensor(), x})),
+        rounded(x));
     EXPECT_EQ(bits(checkpoint(options, same, narrow)), bits(narrow));
     const Tensor integers = from_vector(std::vector<std::int32_t>{257, 65537}, {2});
     EXPECT_EQ(bits(checkpoint(options, same, integers)), bits(integers));
-    EXPECT_EQ(bits(checkpoint(options, [](const Variable& v, double factor) { return v * factor; }, w, 1.0)),
+    EXPECT_EQ(bits(checkpoint(
+                  options, [](const Variable& v, double factor) { return v * factor; }, w, 1.0)),
               bits(x));
     const no_grad guard;
     EXPECT_EQ(bits(checkpoint(options, same, x)), rounded(x));

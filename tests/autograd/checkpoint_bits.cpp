@@ -95,7 +95,9 @@ TEST_P(SavedDtype, HasTheBitsOfRoundedInputs)
             return x;
         },
         How::eager);
-    const Forward saved = [](const Blocks& blocks, Tensor x) { return each({.saved_dtype = bf16}, blocks, x); };
+    const Forward saved = [](const Blocks& blocks, Tensor x) {
+        return each({.saved_dtype = bf16}, blocks, x);
+    };
     const Forward not_recomputed = [&](const Blocks& blocks, Tensor x) {
         return with_checkpoint_mode(false, [&] { return saved(blocks, x); });
     };

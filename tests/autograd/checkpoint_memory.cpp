@@ -71,7 +71,9 @@ TEST(CheckpointMemory, SavesHalfOfItInSixteenBits)
         const Program p = deep(
             32,
             [&](const auto& fs, Tensor x) {
-                for (const auto& f : fs) x = checkpoint(options, [&](Tensor in) { return in + f(in); }, x);
+                for (const auto& f : fs)
+                    x = checkpoint(
+                        options, [&](Tensor in) { return in + f(in); }, x);
                 return x;
             },
             weights);
@@ -174,7 +176,8 @@ TEST(CheckpointMemory, SavesHalfOfItInSixteenBitsInEagerCode)
         const std::uint64_t before = device.live_bytes();
         Tensor h = test::random_tensor({256, 64}, 2);
         for (int i = 0; i < 8; ++i)
-            h = checkpoint(options, [&](Tensor in) { return in + tanh(matmul(in, w)); }, h);
+            h = checkpoint(
+                options, [&](Tensor in) { return in + tanh(matmul(in, w)); }, h);
         const Tensor loss = sum(h);
         loss.eval();
         h = Tensor();

@@ -39,7 +39,8 @@ TEST(Advance, RunsWhereTheNextEpochBegins)
     p.launch({}, {p.output()});
     update(p, g, state);
     plan::advance_updates(p.plan);
-    EXPECT_EQ(labels(p), (std::vector<std::string>{"launch 0", "launch 1", "launch 4", "launch 2", "launch 3"}));
+    EXPECT_EQ(labels(p),
+              (std::vector<std::string>{"launch 0", "launch 1", "launch 4", "launch 2", "launch 3"}));
     EXPECT_EQ(p.epochs(), (std::vector<std::uint32_t>{0, 0, 1, 1, 1}));
 }
 
