@@ -7,6 +7,7 @@
 
 #include "graph/cell.hpp"
 #include "graph/segment.hpp"
+#include "shape/rules.hpp"
 
 namespace reprise {
 
@@ -25,21 +26,16 @@ CheckpointRun::CheckpointRun(const CheckpointOptions& options) : saved_dtype_(op
 
 CheckpointRun::~CheckpointRun() { --graph::ambient().running_checkpoints; }
 
-void CheckpointRun::close(const std::vector<Tensor>& outputs)
+bool CheckpointRun::rounds(const Tensor& t) const
 {
-    if (!segment_) return;
-    std::vector<graph::Value> values;
-    for (const Tensor& t : outputs)
-        if (t.defined()) values.push_back(graph::read(t));
-    segment_->close(values);
+    return saved_dtype_ && t.defined() && is_floating(t.dtype()) &&
+           size_of(*saved_dtype_) < size_of(t.dtype()) && !same(shape::element_count(t.shape()), 1);
 }
 
 // The narrow value is computed outside of the segment, which so saves it; the wide one is a part of its interior.
 Tensor CheckpointRun::rounded(const Tensor& t) const
 {
-    if (!saved_dtype_ || !t.defined() || !is_floating(t.dtype()) ||
-        size_of(*saved_dtype_) >= size_of(t.dtype()))
-        return t;
+    if (!rounds(t)) return t;
     Tensor narrow;
     {
         graph::Segment*& current = graph::current_segment();
@@ -54,6 +50,26 @@ std::vector<Tensor> CheckpointRun::rounded(const std::vector<Tensor>& tensors) c
     std::vector<Tensor> all;
     for (const Tensor& t : tensors) all.push_back(rounded(t));
     return all;
+}
+
+// Of a rounded result the narrow value is the segment's output; the wide one that the function gave is a part of its
+// interior, to which no handle may remain.
+void CheckpointRun::close(const std::vector<Tensor*>& outputs)
+{
+    std::vector<std::pair<Tensor*, DType>> narrowed; // with the dtype that the function gave
+    for (Tensor* t : outputs)
+        if (rounds(*t)) {
+            narrowed.emplace_back(t, t->dtype());
+            *t = cast(*t, *saved_dtype_);
+        }
+    if (segment_) {
+        std::vector<graph::Value> values;
+        for (const Tensor* t : outputs)
+            if (t->defined()) values.push_back(graph::read(*t));
+        segment_->close(values);
+        segment_.reset();
+    }
+    for (const auto& [t, dtype] : narrowed) *t = cast(*t, dtype);
 }
 
 void fail_without_function(const char* op)

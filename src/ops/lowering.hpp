@@ -149,6 +149,9 @@ public:
     // Input i as it lies in memory, also within widened(), if products read f16 and bf16
     // (kernels::products_read_halves).
     virtual View factor(std::size_t i) = 0;
+    // Input i or, if that is a temporary in a wider dtype, this temporary: the same elements in the same order, for
+    // kernels that widen as they load.
+    virtual View before_widening(std::size_t i) = 0;
     // Input i, which holds indices of rows, classes or positions, as i32. An i64 index out of range of i32 stays out of
     // bounds after the conversion.
     virtual View indices(std::size_t i) = 0;

@@ -11,7 +11,7 @@ namespace reprise::plan {
 namespace {
 
 // The limit on the bytes that wait for a merged launch: this share of the plan's peak, and at least so many bytes.
-constexpr std::uint64_t share_of_peak = 16, min_waiting = std::uint64_t{1} << 20;
+constexpr std::uint64_t share_of_peak = 64, min_waiting = std::uint64_t{1} << 18;
 
 // A launch and the fallbacks that follow it.
 struct Unit {

@@ -28,7 +28,7 @@ public:
         for (std::size_t v = 0; v < bytes.size(); ++v)
             bytes_.push_back(p.values[v].place == Place::temporary ? aligned(bytes[v]) : 0);
         const std::uint64_t max_live = max_live_at_launch(p, bytes);
-        limit_ = max_live + max_live / 64;
+        limit_ = max_live + max_live / 256;
     }
     std::uint64_t bytes(std::uint32_t value) const { return bytes_[value]; }
     // Whether the epoch with `more` bytes stays within the live bytes of a single launch.

@@ -49,8 +49,8 @@ TEST(Checkpoint, TakesAndGivesStructures)
     EXPECT_EQ(gradients(out), gradients(want));
 }
 
-// Integers, numbers, undefined tensors, narrow ones and Variables stay as they are.
-TEST(Checkpoint, RoundsTensorsOfTheArguments)
+// Integers, numbers, undefined tensors, narrow ones, those of one element and Variables stay as they are.
+TEST(Checkpoint, RoundsArgumentsAndResults)
 {
     const CheckpointOptions options{.saved_dtype = bf16};
     const Tensor x = from_vector({1.001f, 2.003f}), narrow = cast(x, f16);
@@ -66,8 +66,18 @@ TEST(Checkpoint, RoundsTensorsOfTheArguments)
     const Tensor integers = from_vector(std::vector<std::int32_t>{257, 65537}, {2});
     EXPECT_EQ(bits(checkpoint(options, same, integers)), bits(integers));
     EXPECT_EQ(bits(checkpoint(
-                  options, [](const Variable& v, double factor) { return v * factor; }, w, 1.0)),
-              bits(x));
+                  options, [](const Variable& v, double factor) { return sum(v * factor); }, w, 1.0)),
+              bits(sum(x)));
+    const auto pair = checkpoint(
+        options,
+        [](Tensor t) {
+            return std::pair{t, std::vector{t * 1.001, sum(t)}};
+        },
+        x);
+    const Tensor low = cast(cast(x, bf16), f32);
+    EXPECT_EQ(bits(pair.first), rounded(x));
+    EXPECT_EQ(bits(pair.second[0]), rounded(low * 1.001));
+    EXPECT_EQ(bits(pair.second[1]), bits(sum(low)));
     const no_grad guard;
     EXPECT_EQ(bits(checkpoint(options, same, x)), rounded(x));
     EXPECT_THAT(error_of([&] { checkpoint({.saved_dtype = i32}, same, x); }).text,

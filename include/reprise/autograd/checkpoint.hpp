@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include <reprise/find_tensors.hpp>
 #include <reprise/structure.hpp>
 
 namespace reprise {
@@ -25,12 +26,12 @@ struct CheckpointOptions {
         selective   // all except the results of matmul, convolutions and attention, which are expensive
     } policy = Policy::everything; // which inner values are recomputed
     std::string layer{};           // its name in MemoryTracker; empty: none
-    // Rounds floating-point tensors that the function takes as arguments to this dtype, if it has fewer bytes than
-    // theirs, so that less is saved.  The function gets the rounded values, in their dtype: result and gradients are
-    // those of f(round(x)), whether values are recomputed or not; gradients of the arguments are rounded, too.  With
-    // bf16 a transformer's checkpoints save half.  It helps less where the gradient of f reads its result, as that of
-    // tanh does: this is saved as it is.  Arguments are rounded that are of the type Tensor or std::vector<Tensor>.
-    // Default: no rounding.
+    // Rounds the floating-point tensors that go into the function and come out of it to this dtype, if it has fewer
+    // bytes than theirs, so that less is saved: half by bf16, which is most of what checkpoints of a transformer's
+    // blocks save.  The function gets the rounded values, in their dtype.  Result and gradients are those of
+    // round(f(round(x))), whether values are recomputed or not; so gradients are rounded at the same places.  Of the
+    // arguments those of the types Tensor and std::vector<Tensor> are rounded; tensors of one element, such as a
+    // loss, are not.  Default: no rounding.
     std::optional<DType> saved_dtype{};
 };
 
@@ -43,7 +44,8 @@ public:
     ~CheckpointRun();
     CheckpointRun(const CheckpointRun&) = delete;
     CheckpointRun& operator=(const CheckpointRun&) = delete;
-    void close(const std::vector<Tensor>& outputs);
+    // Ends the checkpoint, whose function gave these tensors; rounds them.
+    void close(const std::vector<Tensor*>& outputs);
 
     // Returns a tensor as the function gets it: rounded to CheckpointOptions::saved_dtype.
     Tensor rounded(const Tensor&) const;
@@ -51,6 +53,8 @@ public:
     bool rounds() const { return saved_dtype_.has_value(); }
 
 private:
+    bool rounds(const Tensor&) const;
+
     std::unique_ptr<graph::SegmentScope> segment_; // null: checkpoints or gradients are off
     std::optional<DType> saved_dtype_;
 };
@@ -107,7 +111,7 @@ private:
 // orders have the same bits as without a checkpoint, in eager code and in record().  f itself is not called
 // again: hooks and custom functions run once, and running statistics are assigned once.  Checkpoints nest.
 // An inner tensor to which a handle exists when f returns is saved too.  Under no_grad this is a plain call, except
-// that arguments are rounded all the same (CheckpointOptions::saved_dtype).
+// that tensors are rounded all the same (CheckpointOptions::saved_dtype).
 // Error(argument) for a null function, and for a saved_dtype that is not a floating-point one.
 template <class F, class... Inputs>
 requires std::is_invocable_v<F&, Inputs...>
@@ -119,9 +123,9 @@ auto checkpoint(const CheckpointOptions& options, F&& f, Inputs&&... inputs)
     Result result = std::invoke(
         f, std::forward<Inputs>(
                detail::CheckpointArgument<std::remove_reference_t<Inputs>>(run, inputs).get())...);
-    detail::Leaves leaves;
-    detail::Structure<Result>::flatten_structure(result, leaves);
-    run.close(leaves.tensors);
+    std::vector<Tensor*> outputs;
+    detail::find_tensors(result, outputs);
+    run.close(outputs);
     return result;
 }
 // Calls checkpoint() with the default options.

@@ -15,10 +15,10 @@
 
 #include <reprise/autograd/anomaly.hpp>
 #include <reprise/autograd/checkpoint.hpp>
+#include <reprise/find_tensors.hpp>
 #include <reprise/hooks.hpp>
 #include <reprise/mode.hpp>
 #include <reprise/model_file.hpp>
-#include <reprise/nn/call.hpp>
 #include <reprise/optim/parameters.hpp>
 #include <reprise/ordered_dict.hpp>
 #include <reprise/tensor.hpp>

@@ -1,4 +1,4 @@
-// Finds the tensors in the arguments and results of a module's call.
+// Finds the tensors in the arguments and results of a function.
 #pragma once
 #include <concepts>
 #include <cstddef>

@@ -1,0 +1,116 @@
+// Repeats casts for readers that come much later, where the source needs less memory than the result in between: where
+// it is f16 or bf16 and the result f32, and where a recomputation casts state, such as a weight under autocast.  A cast
+// costs little, and next to an elementwise reader nothing, as both are fused.
+#include <algorithm>
+
+#include "kernels/chain.hpp"
+#include "ops/registry.hpp"
+#include "plan/pipeline.hpp"
+
+namespace reprise::plan {
+
+namespace {
+
+// A reader comes late if more launches than this are between it and the previous reader or the cast, without fallbacks.
+constexpr std::uint32_t max_distance = 8;
+
+class RepeatCasts {
+public:
+    explicit RepeatCasts(Plan& p)
+        : plan_(p), read_(launches_by_value(p, reads)), written_(launches_by_value(p, writes))
+    {
+        std::uint32_t number = 0;
+        for (const PlanLaunch& l : p.launches)
+            number_.push_back(l.fallback_of == no_launch ? number++ : number - 1);
+    }
+
+    void run()
+    {
+        std::vector<std::pair<std::uint32_t, PlanLaunch>> casts; // each with the launch that it goes before
+        const auto count = static_cast<std::uint32_t>(plan_.launches.size());
+        for (std::uint32_t i = 0; i < count; ++i)
+            if (may_repeat(i)) repeat(i, casts);
+        if (!casts.empty()) insert(casts);
+    }
+
+private:
+    // Whether the launch does nothing but cast a whole value, which needs less memory than the result.
+    bool may_repeat(std::uint32_t i) const
+    {
+        const PlanLaunch& l = plan_.launches[i];
+        if (!l.is_elementwise() || l.chain->steps.size() != 1 || l.operands.size() != 2 ||
+            !same(l.condition, 1) || l.chain->steps[0].op != &cast_)
+            return false;
+        const PlanOperand &from = l.operands[0], &to = l.operands[1];
+        const PlanValue &source = plan_.values[from.value], &result = plan_.values[to.value];
+        const bool needs_less = size_of(source.dtype) < size_of(result.dtype) ||
+                                (source.place == Place::external && l.recomputation != 0);
+        return needs_less && result.place == Place::temporary && written_[to.value].size() == 1 &&
+               is_floating(from.dtype) && from.dtype == source.dtype && same(from.offset, 0) &&
+               same(to.offset, 0) && same(source.elements, result.elements) &&
+               l.chain->flat(l.chain->inputs[0]);
+    }
+    bool is_written_between(std::uint32_t value, std::uint32_t from, std::uint32_t to) const
+    {
+        const auto& all = written_[value];
+        const auto next = std::upper_bound(all.begin(), all.end(), from);
+        return next != all.end() && *next < to;
+    }
+
+    // Gives readers that come late a value of their own, and finds the casts that compute it.
+    void repeat(std::uint32_t i, std::vector<std::pair<std::uint32_t, PlanLaunch>>& casts)
+    {
+        const std::uint32_t source = plan_.launches[i].operands[0].value,
+                            result = plan_.launches[i].operands[1].value;
+        std::uint32_t now = result, previous = i;
+        for (const std::uint32_t reader : read_[result]) {
+            PlanLaunch& l = plan_.launches[reader];
+            if (is_written_between(source, i, reader)) return;
+            if (number_[reader] > number_[previous] + max_distance) {
+                now = static_cast<std::uint32_t>(plan_.values.size());
+                PlanValue again = plan_.values[result];
+                again.segment = no_segment;
+                again.name += " again";
+                plan_.values.push_back(std::move(again));
+                PlanLaunch cast = plan_.launches[i];
+                cast.operands[1].value = now;
+                cast.segment = l.segment;
+                cast.recomputation = l.recomputation != 0 ? l.recomputation : PlanLaunch::of_budget;
+                cast.label += ", again";
+                casts.emplace_back(reader, std::move(cast));
+            }
+            for (PlanOperand& o : l.operands)
+                if (o.value == result && reads(o)) o.value = now;
+            previous = reader;
+        }
+    }
+
+    void insert(std::vector<std::pair<std::uint32_t, PlanLaunch>>& casts)
+    {
+        std::stable_sort(casts.begin(), casts.end(),
+                         [](const auto& a, const auto& b) { return a.first < b.first; });
+        std::vector<PlanLaunch> launches;
+        std::vector<std::uint32_t> moved;
+        auto next = casts.begin();
+        for (std::uint32_t i = 0; i < plan_.launches.size(); ++i) {
+            for (; next != casts.end() && next->first == i; ++next)
+                launches.push_back(std::move(next->second));
+            moved.push_back(static_cast<std::uint32_t>(launches.size()));
+            launches.push_back(std::move(plan_.launches[i]));
+            std::uint32_t& of = launches.back().fallback_of;
+            if (of != no_launch) of = moved[of];
+        }
+        plan_.launches = std::move(launches);
+    }
+
+    const graph::Op& cast_ = ops::row_op("cast");
+    Plan& plan_;
+    LaunchesByValue read_, written_;
+    std::vector<std::uint32_t> number_; // of each launch, counted without fallbacks
+};
+
+} // namespace
+
+void repeat_casts(Plan& plan) { RepeatCasts(plan).run(); }
+
+} // namespace reprise::plan
