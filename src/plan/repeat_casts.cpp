@@ -57,6 +57,18 @@ private:
         return next != all.end() && *next < to;
     }
 
+    // Returns the launch before which a cast for the reader goes: right after the last one that the reader waits for, so
+    // that the cast needs no epoch of its own.
+    std::uint32_t place_before(std::uint32_t reader, std::uint32_t cast, std::uint32_t result) const
+    {
+        PlanLaunch others = plan_.launches[reader];
+        std::erase_if(others.operands, [&](const PlanOperand& o) { return o.value == result; });
+        std::uint32_t at = reader;
+        while (at > cast + 1 && !conflict(plan_.launches[at - 1], others)) --at;
+        while (plan_.launches[at].fallback_of != no_launch) ++at;
+        return at;
+    }
+
     // Gives readers that come late a value of their own, and finds the casts that compute it.
     void repeat(std::uint32_t i, std::vector<std::pair<std::uint32_t, PlanLaunch>>& casts)
     {
@@ -77,7 +89,7 @@ private:
                 cast.segment = l.segment;
                 cast.recomputation = l.recomputation != 0 ? l.recomputation : PlanLaunch::of_budget;
                 cast.label += ", again";
-                casts.emplace_back(reader, std::move(cast));
+                casts.emplace_back(place_before(reader, i, result), std::move(cast));
             }
             for (PlanOperand& o : l.operands)
                 if (o.value == result && reads(o)) o.value = now;
