@@ -4,7 +4,7 @@
 //
 //   weight, bias  one row each, repeated; mean, rstd: one element per row
 //   the rest   common/rows.glsl with KEPT = 1
-//   constants  1, 2: whether there are a weight and a bias; 3: CENTERED
+//   constants  1, 2: whether there are a weight and a bias; 3: CENTERED; 4, 5: dtypes of x and y, without GROUP
 // variants: layer_norm: ; layer_norm_texel: -DTEXELS
 // variants: layer_norm_group: -DGROUP ; layer_norm_group_vec4: -DGROUP -DVEC4
 // not on CUDA: layer_norm
@@ -27,10 +27,15 @@ LIST(y_strides) LIST(mean_strides) LIST(rstd_strides)
 END_RECORD
 
 #include "common/rows.glsl"
+#include "common/row_dtypes.glsl"
 
 layout(constant_id = 1) const uint WEIGHT = 0;
 layout(constant_id = 2) const uint BIAS = 0;
 layout(constant_id = 3) const uint CENTERED = 1;
+#ifndef GROUP
+layout(constant_id = 4) const uint X = 0;
+layout(constant_id = 5) const uint Y = 0;
+#endif
 
 void main()
 {
@@ -50,7 +55,7 @@ void main()
     EACH_BLOCK(to_average) {
         precise vec4 sum = vec4(0.0);
         const uint end = min(block + BLOCK, to_average);
-        for (uint e = block + FIRST; e < end; e += NEXT) sum += inside(load4(x, e, n), e, n);
+        for (uint e = block + FIRST; e < end; e += NEXT) sum += inside(load4_as(x, e, n, X), e, n);
         total += sum_of_row(sum);
     }
     precise float mean = total / float(n);
@@ -60,7 +65,7 @@ void main()
         precise vec4 sum = vec4(0.0);
         const uint end = min(block + BLOCK, n);
         for (uint e = block + FIRST; e < end; e += NEXT) {
-            precise vec4 shifted = load4(x, e, n) - mean;
+            precise vec4 shifted = load4_as(x, e, n, X) - mean;
             sum += inside(shifted * shifted, e, n);
         }
         total += sum_of_row(sum);
@@ -69,12 +74,12 @@ void main()
     const float rstd = rp_rsqrt(variance);
 
     for (uint e = FIRST; e < n; e += NEXT) {
-        precise vec4 result = (load4(x, e, n) - mean) * rstd;
+        precise vec4 result = (load4_as(x, e, n, X) - mean) * rstd;
         if (WEIGHT != 0u)
             result *= load4(weight, e, n);
         if (BIAS != 0u)
             result += load4(bias, e, n);
-        store4_result(y, e, n, result);
+        store4_result_as(y, e, n, Y, result);
     }
     if (exists && lane == 0u) {
         means.v[c[0]] = mean;

@@ -4,7 +4,7 @@
 //
 //   weight     one row, repeated; mean, rstd: one element per row
 //   the rest   common/rows.glsl with KEPT = 1
-//   constants  1: whether there is a weight; 2: CENTERED
+//   constants  1: whether there is a weight; 2: CENTERED; 3 to 5: dtypes of dy, x and dx, without GROUP
 // variants: layer_norm_vjp: ; layer_norm_vjp_texel: -DTEXELS
 // variants: layer_norm_vjp_group: -DGROUP ; layer_norm_vjp_group_vec4: -DGROUP -DVEC4
 // not on CUDA: layer_norm_vjp
@@ -25,13 +25,19 @@ LIST(sizes) LIST(dy_strides) LIST(x_strides) LIST(weight_strides) LIST(dx_stride
 END_RECORD
 
 #include "common/rows.glsl"
+#include "common/row_dtypes.glsl"
 
 layout(constant_id = 1) const uint WEIGHT = 0;
 layout(constant_id = 2) const uint CENTERED = 1;
+#ifndef GROUP
+layout(constant_id = 3) const uint DY = 0;
+layout(constant_id = 4) const uint X = 0;
+layout(constant_id = 5) const uint DX = 0;
+#endif
 
 precise vec4 weighted(Row dy, Row weight, uint e, uint n)
 {
-    precise vec4 g = load4(dy, e, n);
+    precise vec4 g = load4_as(dy, e, n, DY);
     if (WEIGHT != 0u)
         g *= load4(weight, e, n);
     return g;
@@ -56,7 +62,7 @@ void main()
         const uint end = min(block + BLOCK, n);
         for (uint e = block + FIRST; e < end; e += NEXT) {
             precise vec4 g = inside(weighted(dy, weight, e, n), e, n);
-            precise vec4 z = (load4(x, e, n) - mean) * rstd;
+            precise vec4 z = (load4_as(x, e, n, X) - mean) * rstd;
             sum_g += g;
             sum_gz += g * z;
         }
@@ -66,8 +72,8 @@ void main()
     precise float mean_g = CENTERED != 0u ? total_g / float(n) : 0.0, mean_gz = total_gz / float(n);
 
     for (uint e = FIRST; e < n; e += NEXT) {
-        precise vec4 z = (load4(x, e, n) - mean) * rstd;
+        precise vec4 z = (load4_as(x, e, n, X) - mean) * rstd;
         precise vec4 result = ((weighted(dy, weight, e, n) - mean_g) - z * mean_gz) * rstd;
-        store4_result(dx, e, n, result);
+        store4_result_as(dx, e, n, DX, result);
     }
 }

@@ -36,13 +36,28 @@ END_RECORD
 
 const uint BLOCK = 64u;
 
+#ifndef GROUP
+#include "common/vocabulary.glsl"
+#include "common/dtypes.glsl"
+layout(constant_id = 0) const uint DY = 0; // dtypes; f16 and bf16 as TEXELS
+layout(constant_id = 1) const uint X = 0;
+#endif
+
 #if defined(TEXELS)
-#define LOAD(operand, row, stride) texelFetch(slab, int(operand.texel + (row) * uint(stride.x / 4) + column / 4u))
+#define LOAD_F32(operand, row, stride) texelFetch(slab, int(operand.texel + (row) * uint(stride.x / 4) + column / 4u))
 #elif defined(VEC4)
-#define LOAD(operand, row, stride) ReadVec4s(operand.address).v[(row) * uint(stride.x / 4) + column / 4u]
+#define LOAD_F32(operand, row, stride) ReadVec4s(operand.address).v[(row) * uint(stride.x / 4) + column / 4u]
 #else
-#define LOAD(operand, row, stride) four(Floats(operand.address), int(row) * stride.x + columns * stride.y)
+#define LOAD_F32(operand, row, stride) four(Floats(operand.address), int(row) * stride.x + columns * stride.y)
 vec4 four(Floats from, ivec4 at) { return vec4(from.v[at.x], from.v[at.y], from.v[at.z], from.v[at.w]); }
+#endif
+
+#ifdef GROUP
+#define LOAD(operand, row, stride, dtype) LOAD_F32(operand, row, stride)
+#else
+#define LOAD(operand, row, stride, dtype)                                                                                 \
+    (dtype == DTYPE_F32 ? LOAD_F32(operand, row, stride)                                                                  \
+                        : floats_of(load4_bits(operand.address, dtype, ((row) * uint(stride.x) + column) / 4u), dtype))
 #endif
 
 // Stores the sums of 4 columns of a partial.
@@ -102,8 +117,8 @@ void main()
         // A row from `end` on is a copy of the last one, so that no load is in a branch.
 #define ADD(i)                                                                               \
         const uint row##i = min(first + i, end - 1u);                                        \
-        const vec4 g##i = LOAD(dy, row##i, dy_stride);                                       \
-        precise vec4 z##i = (LOAD(x, row##i, x_stride) - means.v[row##i]) * rstds.v[row##i]; \
+        const vec4 g##i = LOAD(dy, row##i, dy_stride, DY);                                       \
+        precise vec4 z##i = (LOAD(x, row##i, x_stride, X) - means.v[row##i]) * rstds.v[row##i]; \
         precise vec4 w##i = of_weight[i] + g##i * z##i, b##i = of_bias[i] + g##i;            \
         if (first + i < end) {                                                               \
             of_weight[i] = w##i;                                                             \
@@ -125,8 +140,8 @@ void main()
         precise vec4 weight_sum = vec4(0.0), bias_sum = vec4(0.0);
         const uint end = min(block + BLOCK, rows);
         for (uint row = block; row < end; ++row) {
-            const vec4 g = LOAD(dy, row, dy_stride);
-            precise vec4 z = (LOAD(x, row, x_stride) - means.v[row]) * rstds.v[row];
+            const vec4 g = LOAD(dy, row, dy_stride, DY);
+            precise vec4 z = (LOAD(x, row, x_stride, X) - means.v[row]) * rstds.v[row];
             weight_sum += g * z;
             bias_sum += g;
         }

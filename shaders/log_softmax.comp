@@ -2,6 +2,7 @@
 // y = (x - max) - log(sum of exp(x - max)) along a row, or y = exp(x - max) / sum.
 //
 //   the record is that of common/rows.glsl
+//   constants  1, 2: dtypes of x and y, without GROUP
 // variants: log_softmax: ; log_softmax_texel: -DTEXELS
 // variants: log_softmax_group: -DGROUP ; log_softmax_group_vec4: -DGROUP -DVEC4
 // variants: softmax: -DSOFTMAX ; softmax_texel: -DSOFTMAX -DTEXELS
@@ -21,6 +22,12 @@ LIST(sizes) LIST(x_strides) LIST(y_strides)
 END_RECORD
 
 #include "common/rows.glsl"
+#include "common/row_dtypes.glsl"
+
+#ifndef GROUP
+layout(constant_id = 1) const uint X = 0;
+layout(constant_id = 2) const uint Y = 0;
+#endif
 
 void main()
 {
@@ -33,7 +40,7 @@ void main()
     vec4 m = vec4(-rp_inf());
 #define TAKE_LARGEST(k)                                                                                      \
     if (e + k < n) {                                                                                         \
-        const vec4 t = load4(x, e + k, n);                                                                   \
+        const vec4 t = load4_as(x, e + k, n, X);                                                                   \
         m = vec4(rp_max(m.x, t.x), rp_max(m.y, t.y), rp_max(m.z, t.z), rp_max(m.w, t.w));                    \
     }
     for (uint e = FIRST; e < n; e += STEP) {
@@ -47,7 +54,7 @@ void main()
         const uint end = min(block + BLOCK, n);
 #define ADD(k)                                                                                               \
     if (e + k < end) {                                                                                       \
-        precise vec4 shifted = load4(x, e + k, n) - largest;                                                 \
+        precise vec4 shifted = load4_as(x, e + k, n, X) - largest;                                                 \
         sum += inside(exponential(shifted), e + k, n);                                                       \
     }
         for (uint e = block + FIRST; e < end; e += STEP) {
@@ -66,9 +73,9 @@ void main()
 #endif
 #define WRITE(k)                                                                                             \
     if (e + k < n) {                                                                                         \
-        precise vec4 shifted = load4(x, e + k, n) - largest;                                                 \
+        precise vec4 shifted = load4_as(x, e + k, n, X) - largest;                                                 \
         precise vec4 result = RESULT;                                                                        \
-        store4(y, e + k, n, result);                                                                         \
+        store4_result_as(y, e + k, n, Y, result);                                                                         \
     }
     for (uint e = FIRST; e < n; e += STEP) {
         EACH_4_OF_STEP(WRITE)

@@ -2,6 +2,7 @@
 // dx = dy - exp(y) * sum(dy) along a row; for softmax dx = (dy - sum(dy * y)) * y.
 //
 //   the record is that of common/rows.glsl
+//   constants  1 to 3: dtypes of dy, y and dx, without GROUP
 // variants: log_softmax_vjp: ; log_softmax_vjp_texel: -DTEXELS
 // variants: log_softmax_vjp_group: -DGROUP ; log_softmax_vjp_group_vec4: -DGROUP -DVEC4
 // variants: softmax_vjp: -DSOFTMAX ; softmax_vjp_texel: -DSOFTMAX -DTEXELS
@@ -21,6 +22,13 @@ LIST(sizes) LIST(dy_strides) LIST(y_strides) LIST(dx_strides)
 END_RECORD
 
 #include "common/rows.glsl"
+#include "common/row_dtypes.glsl"
+
+#ifndef GROUP
+layout(constant_id = 1) const uint DY = 0;
+layout(constant_id = 2) const uint Y = 0;
+layout(constant_id = 3) const uint DX = 0;
+#endif
 
 void main()
 {
@@ -37,9 +45,9 @@ void main()
         precise vec4 sum = vec4(0.0);
         const uint end = min(block + BLOCK, n);
 #ifdef SOFTMAX
-#define TERM(at) load4(dy, at, n) * load4(y, at, n)
+#define TERM(at) load4_as(dy, at, n, DY) * load4_as(y, at, n, Y)
 #else
-#define TERM(at) load4(dy, at, n)
+#define TERM(at) load4_as(dy, at, n, DY)
 #endif
 #define ADD(k)                                                                                               \
     if (e + k < end) {                                                                                       \
@@ -59,9 +67,9 @@ void main()
 #endif
 #define WRITE(k)                                                                                             \
     if (e + k < n) {                                                                                         \
-        const vec4 g = load4(dy, e + k, n), v = load4(y, e + k, n);                                          \
+        const vec4 g = load4_as(dy, e + k, n, DY), v = load4_as(y, e + k, n, Y);                                          \
         precise vec4 result = RESULT;                                                                        \
-        store4(dx, e + k, n, result);                                                                        \
+        store4_result_as(dx, e + k, n, DX, result);                                                                        \
     }
     for (uint e = FIRST; e < n; e += STEP) {
         EACH_4_OF_STEP(WRITE)

@@ -134,7 +134,7 @@ void lower_short(Lowering& l, const Node& n)
     const View mean = l.output(1), rstd = l.output(2);
     const Dim &rows = x.view.sizes()[0], &columns = x.view.sizes()[1];
     const bool aligned = columns.divisible_by(4) && x.aligned && weight.aligned && bias.aligned && y.aligned;
-    launch_rows(l, columns, rows, aligned, [&](const RowsDivision& division) {
+    const auto launch = [&](const RowsDivision& division) {
         const records::layer_norm record{.x = x.view,
                                          .weight = weight.input(),
                                          .bias = bias.input(),
@@ -161,7 +161,8 @@ void lower_short(Lowering& l, const Node& n)
         return record.launch({.constants = {1, weight.exists(), bias.exists(), centered(n)},
                               .groups = division.groups,
                               .result_columns = columns_if_whole(y.view)});
-    });
+    };
+    launch_rows(l, columns, rows, aligned, launch, {{0, x.view}, {3, y.view}});
 }
 
 void lower(Lowering& l, const Node& n)
@@ -235,7 +236,7 @@ void lower_short_vjp(Lowering& l, const Node& n)
     const View mean = l.input(3), rstd = l.input(4);
     const Dim &rows = x.view.sizes()[0], &columns = x.view.sizes()[1];
     const bool aligned = columns.divisible_by(4) && dy.aligned && x.aligned && weight.aligned && dx.aligned;
-    launch_rows(l, columns, rows, aligned, [&](const RowsDivision& division) {
+    const auto launch = [&](const RowsDivision& division) {
         const records::layer_norm_vjp record{.dy = dy.view,
                                              .x = x.view,
                                              .weight = weight.input(),
@@ -261,7 +262,8 @@ void lower_short_vjp(Lowering& l, const Node& n)
         return record.launch({.constants = {1, weight.exists(), centered(n)},
                               .groups = division.groups,
                               .result_columns = columns_if_whole(dx.view)});
-    });
+    };
+    launch_rows(l, columns, rows, aligned, launch, {{0, dy.view}, {1, x.view}, {3, dx.view}});
 }
 
 void lower_vjp(Lowering& l, const Node& n)
@@ -342,7 +344,9 @@ void lower_weight_vjp(Lowering& l, const Node& n)
         for (std::size_t i = 0; i < 2 && !whole; ++i) reduce_into(l, "sum", between[i], {0}, l.output(i));
         return;
     }
-    launch_with_texels(l, aligned, record.launch({.groups = ceil_div(partials * ceil_div(length, 4), 64)}));
+    launch_with_texels(l, aligned,
+                       converting(record.launch({.groups = ceil_div(partials * ceil_div(length, 4), 64)}),
+                                  {{0, dy}, {1, x}}));
     for (std::size_t i = 0; i < 2; ++i)
         l.launch({.kernel = "sum_partials",
                   .operands = {{between[i], Use::read}, {l.output(i), Use::write}},

@@ -106,6 +106,12 @@ struct LaunchSpec {
     bool reduces = false;
     // The launches of its node write different elements of their output, and may share an epoch.
     bool disjoint = false;
+    // Operands of f32, contiguous and whole, that the kernel also reads or writes in f16 and bf16: their dtype is a
+    // constant. The plan lets them take the place of casts (plan/fold_casts.cpp).
+    struct Conversion {
+        std::uint32_t operand, constant; // indices
+    };
+    std::vector<Conversion> converts{};
     bool moves = false; // copies elements: its 64-bit form (common/abi.glsl: WIDE) serves f64 and i64
     Dim flops = 0;      // multiplications and additions, if the kernel is compute-bound
     // Of a product or a kernel of rows: the columns of its result, which it writes whole and row-major, of a
@@ -149,9 +155,6 @@ public:
     // Input i as it lies in memory, also within widened(), if products read f16 and bf16
     // (kernels::products_read_halves).
     virtual View factor(std::size_t i) = 0;
-    // Input i or, if that is a temporary in a wider dtype, this temporary: the same elements in the same order, for
-    // kernels that widen as they load.
-    virtual View before_widening(std::size_t i) = 0;
     // Input i, which holds indices of rows, classes or positions, as i32. An i64 index out of range of i32 stays out of
     // bounds after the conversion.
     virtual View indices(std::size_t i) = 0;

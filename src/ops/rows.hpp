@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <utility>
+#include <vector>
 
 #include "ops/launch_where.hpp"
 #include "shape/rules.hpp"
@@ -16,9 +17,25 @@ struct RowsDivision {
     Dim groups;
 };
 
-// launch_of(division) returns the launch.  `aligned` says whether a unit of 4 is possible.
-template <class LaunchOf>
-void launch_rows(Lowering& l, const Dim& columns, const Dim& rows, bool aligned, const LaunchOf& launch_of)
+// Operands of a launch, by index.
+using IndexedViews = std::vector<std::pair<std::uint32_t, View>>;
+
+// Appends the operands' dtypes to the constants, and lets the plan change those that are contiguous rows of whole fours
+// (shaders/common/row_dtypes.glsl).
+inline LaunchSpec converting(LaunchSpec spec, const IndexedViews& operands)
+{
+    for (const auto& [operand, view] : operands) {
+        if (view.contiguous() && view.sizes().back().divisible_by(4))
+            spec.converts.push_back({operand, static_cast<std::uint32_t>(spec.constants.size())});
+        spec.constants.push_back(static_cast<std::uint32_t>(view.dtype));
+    }
+    return spec;
+}
+
+// launch_of(division) returns the launch.  `aligned` says whether a unit of 4 is possible.  On CPUs the kernel also
+// takes aligned operands of `narrow` in f16 and bf16, by constants behind the others.
+template <class LaunchOf> void launch_rows(Lowering& l, const Dim& columns, const Dim& rows, bool aligned,
+                                           const LaunchOf& launch_of, const IndexedViews& narrow = {})
 {
     if (l.groups_share_rows()) {
         const Dim is_medium = is_at_least(columns, 64), is_long = is_at_least(columns, 1025);
@@ -31,7 +48,7 @@ void launch_rows(Lowering& l, const Dim& columns, const Dim& rows, bool aligned,
     const auto without_chain = [&](std::int64_t unit) { // only variants with GROUP can compute one
         LaunchSpec spec = launch_of({unit, 0, ceil_div(rows, 64)});
         spec.result_columns = 0;
-        return spec;
+        return aligned ? converting(std::move(spec), narrow) : spec;
     };
     if (!l.texels() || !aligned) return l.launch(without_chain(1));
     l.launch(texel_variant(without_chain(4)), without_chain(1));

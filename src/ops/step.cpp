@@ -190,7 +190,7 @@ void launch_one(Lowering& l, const graph::Node& n, const StepNames& names, const
 {
     const graph::TensorType& type = n.outputs[at.out];
     require_floating_kernel(n.op->name, type.dtype);
-    const View param = l.contiguous(l.input(at.in)), grad = l.contiguous(l.before_widening(at.in + 1));
+    const View param = l.contiguous(l.input(at.in)), grad = l.contiguous(l.input(at.in + 1));
     const DType moments = moments_of(n) != 0 ? n.outputs[at.out + 1].dtype : f32;
     const bool stochastic = is_stochastic(n.attributes) && (type.dtype == bf16 || moments == bf16);
     const Dim count = shape::element_count(type.shape);
@@ -208,7 +208,8 @@ void launch_one(Lowering& l, const graph::Node& n, const StepNames& names, const
                     .groups = ceil_div(count, 4096),
                     .words = stochastic,
                     .in_place = true,
-                    .batches = true};
+                    .batches = true,
+                    .converts = {{1, 3}}};
     if (stochastic) {
         for (const char* seed : {"seed_low", "seed_high"}) spec.ints.push_back(n.attributes.get<Dim>(seed));
         add_words(spec.ints, n.attributes.get<Dim>("ordinal") + at.index);

@@ -68,17 +68,6 @@ public:
     {
         return kernels::products_read_halves(caps_) ? materialised(node_->inputs.at(i)) : input(i);
     }
-    View before_widening(std::size_t i) override
-    {
-        const View wide = input(i);
-        const Value* v = &node_->inputs.at(i);
-        while (const Value* base = graph::view_base(*v)) v = base;
-        if (!widens_exactly(*v->node, *node_) || !wide.contiguous() ||
-            !same(shape::element_count(wide.sizes()), shape::element_count(v->type().shape)))
-            return wide;
-        const View narrow = materialised(v->node->inputs[0]);
-        return out_.plan.values[narrow.value].place == Place::temporary ? narrow : wide;
-    }
     View indices(std::size_t i) override
     {
         const View v = input(i);
@@ -275,8 +264,7 @@ private:
     bool lower_cast_as_view(const Node& n)
     {
         if (n.op != &cast_op_) return false;
-        if (const Node& from = *n.inputs[0].node;
-            widens_exactly(from, n) && from.inputs[0].type().dtype == n.outputs[0].dtype) {
+        if (const Node& from = *n.inputs[0].node; widens_exactly(from, n)) {
             const View narrow = materialised(from.inputs[0]);
             const PlanValue& v = out_.plan.values[narrow.value];
             const bool is_whole =
@@ -295,14 +283,14 @@ private:
         return !is_first;
     }
 
-    // Whether `wide` is a cast to a floating-point dtype that has all numbers of the other one, in the segment of n.
+    // Whether `wide` is a cast from the dtype of n to one that has all of its numbers, in the segment of n.
     bool widens_exactly(const Node& wide, const Node& n) const
     {
         if (wide.op != &cast_op_ || wide.materialised() || graph::made_in(wide) != graph::made_in(n) ||
             graph::interior_of(wide) != graph::interior_of(n))
             return false;
         const DType from = wide.inputs[0].type().dtype, to = wide.outputs[0].dtype;
-        return from != to && is_floating(from) && promote_types(from, to) == to;
+        return from == n.outputs[0].dtype && from != to && is_floating(from) && promote_types(from, to) == to;
     }
 
     static bool lacks_kernels(const Node& n)

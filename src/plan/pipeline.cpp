@@ -26,14 +26,16 @@ Compiled draft(const Request& request)
     check_after(c, "eliminate_common_subexpressions");
     assign_state(c, request);
     check_after(c, "assign_state");
+    fold_casts(c.plan);
+    check_after(c, "fold_casts");
     repeat_casts(c.plan);
     check_after(c, "repeat_casts");
     eliminate_dead_code(c.plan);
     check_after(c, "eliminate_dead_code");
-    advance_updates(c.plan);
-    check_after(c, "advance_updates");
     if (request.fuse && kernels::can_fuse(*request.capabilities)) fuse(c.plan, *request.capabilities);
     check_after(c, "fuse");
+    advance_updates(c.plan);
+    check_after(c, "advance_updates");
     return c;
 }
 

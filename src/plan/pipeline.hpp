@@ -56,11 +56,12 @@ void recompute_segments(Compiled&);              // recompute.cpp: recomputes se
 void eliminate_common_subexpressions(Compiled&); // cse.cpp: gradients reuse recomputed values
 // state.cpp: updates state in place if nothing else reads the old value, otherwise copies the new value.
 void assign_state(Compiled&, const Request&);
-void repeat_casts(Plan&);        // repeat_casts.cpp: repeats casts for late readers, to save memory
-void eliminate_dead_code(Plan&); // dce.cpp: removes launches whose results nobody reads
-void advance_updates(Plan&);     // advance.cpp: updates state as soon as its gradient exists, to free that
+void fold_casts(Plan&);   // fold_casts.cpp: lets kernels that convert as they load and store replace casts
+void repeat_casts(Plan&); // repeat_casts.cpp: repeats casts for late readers, to save memory
+void eliminate_dead_code(Plan&);               // dce.cpp: removes launches whose results nobody reads
 void fuse(Plan&, const device::Capabilities&); // fuse.cpp: joins chains of elementwise launches
-void write_in_place(Plan&); // in_place.cpp: elementwise launches overwrite inputs at their last use
+void advance_updates(Plan&); // advance.cpp: updates state as soon as its gradient exists, to free that
+void write_in_place(Plan&);  // in_place.cpp: elementwise launches overwrite inputs at their last use
 void choose_kernels(Plan&, const device::Capabilities&); // choose.cpp: chooses elementwise kernels
 void batch(Plan&);                                       // batch.cpp: merges the updates of parameters
 void schedule(Plan&, const device::Capabilities&);       // schedule.cpp: assigns epochs

@@ -1,5 +1,7 @@
 #include "plan/plan.hpp"
 
+#include "ops/registry.hpp"
+
 namespace reprise::plan {
 
 bool conflict(const PlanLaunch& a, const PlanLaunch& b)
@@ -10,6 +12,19 @@ bool conflict(const PlanLaunch& a, const PlanLaunch& b)
                 !(x.use == ops::Use::write && y.use == ops::Use::write && write_disjoint(a, b)))
                 return true;
     return false;
+}
+
+bool casts_whole_value(const Plan& plan, const PlanLaunch& l)
+{
+    static const graph::Op& cast = ops::row_op("cast");
+    if (!l.is_elementwise() || l.chain->steps.size() != 1 || l.chain->steps[0].op != &cast ||
+        l.operands.size() != 2 || !same(l.condition, 1))
+        return false;
+    const PlanOperand &from = l.operands[0], &to = l.operands[1];
+    const PlanValue &source = plan.values[from.value], &result = plan.values[to.value];
+    return is_floating(from.dtype) && is_floating(to.dtype) && from.dtype == source.dtype &&
+           to.dtype == result.dtype && same(from.offset, 0) && same(to.offset, 0) &&
+           same(source.elements, result.elements) && l.chain->flat(l.chain->inputs[0]);
 }
 
 std::size_t end_of_fallbacks(const Plan& plan, std::size_t launch)

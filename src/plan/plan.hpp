@@ -71,6 +71,8 @@ struct Plan {
 inline bool reads(const PlanOperand& o) { return !o.absent && o.use != ops::Use::write; }
 inline bool writes(const PlanOperand& o) { return !o.absent && o.use != ops::Use::read; }
 inline bool touches(const PlanOperand& o) { return !o.absent; }
+// Returns whether the launch does nothing but cast a whole floating-point value to another.
+bool casts_whole_value(const Plan&, const PlanLaunch&);
 // Returns the end of the launch and the fallbacks that follow it.
 std::size_t end_of_fallbacks(const Plan&, std::size_t launch);
 // Returns whether some operand of the launch refers to this value and satisfies `which`.

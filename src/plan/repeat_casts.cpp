@@ -3,8 +3,6 @@
 // costs little, and next to an elementwise reader nothing, as both are fused.
 #include <algorithm>
 
-#include "kernels/chain.hpp"
-#include "ops/registry.hpp"
 #include "plan/pipeline.hpp"
 
 namespace reprise::plan {
@@ -34,21 +32,16 @@ public:
     }
 
 private:
-    // Whether the launch does nothing but cast a whole value, which needs less memory than the result.
+    // Whether the launch is a cast whose source needs less memory than its result.
     bool may_repeat(std::uint32_t i) const
     {
         const PlanLaunch& l = plan_.launches[i];
-        if (!l.is_elementwise() || l.chain->steps.size() != 1 || l.operands.size() != 2 ||
-            !same(l.condition, 1) || l.chain->steps[0].op != &cast_)
-            return false;
-        const PlanOperand &from = l.operands[0], &to = l.operands[1];
-        const PlanValue &source = plan_.values[from.value], &result = plan_.values[to.value];
-        const bool needs_less = size_of(source.dtype) < size_of(result.dtype) ||
-                                (source.place == Place::external && l.recomputation != 0);
-        return needs_less && result.place == Place::temporary && written_[to.value].size() == 1 &&
-               is_floating(from.dtype) && from.dtype == source.dtype && same(from.offset, 0) &&
-               same(to.offset, 0) && same(source.elements, result.elements) &&
-               l.chain->flat(l.chain->inputs[0]);
+        if (!casts_whole_value(plan_, l)) return false;
+        const PlanValue &source = plan_.values[l.operands[0].value],
+                        &result = plan_.values[l.operands[1].value];
+        return result.place == Place::temporary && written_[l.operands[1].value].size() == 1 &&
+               (size_of(source.dtype) < size_of(result.dtype) ||
+                (source.place == Place::external && l.recomputation != 0));
     }
     bool is_written_between(std::uint32_t value, std::uint32_t from, std::uint32_t to) const
     {
@@ -115,7 +108,6 @@ private:
         plan_.launches = std::move(launches);
     }
 
-    const graph::Op& cast_ = ops::row_op("cast");
     Plan& plan_;
     LaunchesByValue read_, written_;
     std::vector<std::uint32_t> number_; // of each launch, counted without fallbacks

@@ -1,6 +1,7 @@
 // Assigns epochs.  A launch starts a new epoch where it conflicts with one in the current epoch, or where together they
 // would have more live bytes than any single launch of the plan.  On devices where an epoch costs much, a launch joins
-// the earliest epoch after all that it depends on, as far as the live bytes of the epochs in between allow.
+// the earliest epoch after all that it depends on, as far as the live bytes of the epochs in between allow.  On others
+// one that depends on no other, such as the cast of a weight, joins the previous epoch.
 #include <algorithm>
 #include <numeric>
 
@@ -73,7 +74,7 @@ public:
             add(g, epoch_of(g));
         }
         plan_.epochs = launches.empty() ? 0 : current_ + 1;
-        if (moves_up_) order_by_epoch();
+        order_by_epoch();
     }
 
 private:
@@ -130,9 +131,10 @@ private:
                 if (!memory_[i].fits(epoch, begun[i])) return false;
             return true;
         };
-        if (moves_up_ && plan_.launches[g.begin].recomputation == 0 && first < current_ &&
-            all_fit(current_)) {
-            const std::uint32_t last = std::max(first, current_ - std::min(current_, most_up));
+        const bool may_move = moves_up_ && plan_.launches[g.begin].recomputation == 0;
+        const std::uint32_t most = may_move ? most_up : first == 0 ? 1 : 0;
+        if (most > 0 && first < current_ && all_fit(current_)) {
+            const std::uint32_t last = std::max(first, current_ - std::min(current_, most));
             std::uint32_t epoch = current_;
             while (epoch > last && all_fit(epoch - 1)) --epoch;
             return epoch;

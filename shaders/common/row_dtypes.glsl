@@ -1,0 +1,30 @@
+// Rows of which an operand may be f16 or bf16: contiguous ones with a multiple of 4 elements, from a multiple of 4 on.
+// With GROUP all operands are f32.  Needs rows.glsl.
+#ifdef GROUP
+#define load4_as(row, e, n, dtype) load4(row, e, n)
+#define store4_result_as(row, e, n, dtype, v) store4_result(row, e, n, v)
+#else
+#include "common/dtypes.glsl"
+
+// Returns the number of the four that begins with element e.
+uint four_at(Row row, uint e)
+{
+#ifdef TEXELS
+    return row.at + e / 4u;
+#else
+    return (row.at + e) / 4u;
+#endif
+}
+vec4 load4_as(Row row, uint e, uint n, uint dtype)
+{
+    vec4 v;
+    if (dtype == DTYPE_F32) v = load4(row, e, n);
+    else v = floats_of(load4_bits(row.operand.address, dtype, four_at(row, e)), dtype);
+    return v;
+}
+void store4_result_as(Row row, uint e, uint n, uint dtype, vec4 v)
+{
+    if (dtype == DTYPE_F32) store4_result(row, e, n, v);
+    else store4_bits(row.operand.address, dtype, four_at(row, e), bits_of(v, dtype));
+}
+#endif

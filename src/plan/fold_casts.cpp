@@ -1,0 +1,96 @@
+// Lets launches that convert as they load and store (ops::LaunchSpec::converts) take the place of casts: a reader of a
+// widened value reads the narrow one, and the writers of a value that is only narrowed write the narrow one.  The bits
+// are those of the casts.
+#include <algorithm>
+
+#include "plan/pipeline.hpp"
+
+namespace reprise::plan {
+
+namespace {
+
+class FoldCasts {
+public:
+    explicit FoldCasts(Plan& p)
+        : plan_(p), read_(launches_by_value(p, reads)), written_(launches_by_value(p, writes)),
+          dropped_(p.launches.size(), false)
+    {}
+
+    void run()
+    {
+        for (std::uint32_t i = 0; i < plan_.launches.size(); ++i) {
+            if (!casts_whole_value(plan_, plan_.launches[i])) continue;
+            const PlanOperand &from = plan_.launches[i].operands[0], &to = plan_.launches[i].operands[1];
+            if (is_half(from.dtype) && to.dtype == f32) fold_into_readers(i, from, to.value);
+            else if (from.dtype == f32 && is_half(to.dtype)) fold_into_writers(i, from.value, to);
+        }
+        drop(plan_, dropped_);
+    }
+
+private:
+    static bool is_half(DType t) { return t == f16 || t == bf16; }
+
+    // Returns the conversion of an operand with this value and use; null if there is none, or another operand has the
+    // value, too.
+    static const ops::LaunchSpec::Conversion* conversion(const PlanLaunch& l, std::uint32_t value,
+                                                         ops::Use use)
+    {
+        const ops::LaunchSpec::Conversion* found = nullptr;
+        for (const auto& c : l.converts)
+            if (l.operands[c.operand].value == value) found = &c;
+        if (!found) return nullptr;
+        const PlanOperand& o = l.operands[found->operand];
+        const auto same_value = [&](const PlanOperand& other) {
+            return !other.absent && other.value == value;
+        };
+        return o.use == use && o.dtype == f32 && same(o.offset, 0) &&
+                       std::count_if(l.operands.begin(), l.operands.end(), same_value) == 1
+                   ? found
+                   : nullptr;
+    }
+
+    void convert(PlanLaunch& l, const ops::LaunchSpec::Conversion& c, const PlanOperand& narrow)
+    {
+        l.operands[c.operand].value = narrow.value;
+        l.operands[c.operand].dtype = narrow.dtype;
+        l.constants[c.constant] = static_cast<std::uint32_t>(narrow.dtype);
+    }
+
+    void fold_into_readers(std::uint32_t cast, const PlanOperand& narrow, std::uint32_t wide)
+    {
+        if (written_[wide].size() != 1) return;
+        const auto& changes = written_[narrow.value];
+        const auto next = std::upper_bound(changes.begin(), changes.end(), cast);
+        const std::uint32_t end =
+            next == changes.end() ? static_cast<std::uint32_t>(plan_.launches.size()) : *next;
+        for (const std::uint32_t r : read_[wide])
+            if (r < end)
+                if (const auto* c = conversion(plan_.launches[r], wide, ops::Use::read))
+                    convert(plan_.launches[r], *c, narrow);
+    }
+
+    void fold_into_writers(std::uint32_t cast, std::uint32_t wide, const PlanOperand& narrow)
+    {
+        if (plan_.values[wide].place != Place::temporary || read_[wide].size() != 1 ||
+            written_[narrow.value].size() != 1)
+            return;
+        const auto& writers = written_[wide];
+        for (const std::uint32_t w : writers)
+            if (w >= cast || plan_.launches[w].segment != plan_.launches[cast].segment ||
+                !conversion(plan_.launches[w], wide, ops::Use::write))
+                return;
+        for (const std::uint32_t w : writers)
+            convert(plan_.launches[w], *conversion(plan_.launches[w], wide, ops::Use::write), narrow);
+        dropped_[cast] = true;
+    }
+
+    Plan& plan_;
+    LaunchesByValue read_, written_;
+    std::vector<bool> dropped_;
+};
+
+} // namespace
+
+void fold_casts(Plan& plan) { FoldCasts(plan).run(); }
+
+} // namespace reprise::plan
