@@ -36,7 +36,7 @@ TEST(Advance, RunsWhereTheNextEpochBegins)
     p.launch({}, {g});
     p.launch({}, {h});
     p.launch({h}, {p.output()});
-    p.launch({}, {p.output()});
+    p.launch({h}, {p.output()});
     update(p, g, state);
     plan::advance_updates(p.plan);
     EXPECT_EQ(labels(p),
