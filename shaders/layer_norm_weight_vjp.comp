@@ -7,6 +7,8 @@
 //   groups     ceil(partial_count * ceil(columns / 4) / 64): an invocation computes 4 columns of a partial;
 //              GROUP: ceil(partial_count * ceil(columns / 4) * lanes / 256)
 //   lane_bits, part_length  of GROUP: log2 of the lanes of 4 columns; rows of a partial
+//   constants  0, 1: dtypes of dy and x, without GROUP; f16 and bf16 only if both are contiguous and columns is a
+//              multiple of 4
 //   TEXELS     columns and the row strides are multiples of 4, the column strides are 1
 //   VEC4       the same, by address
 // variants: layer_norm_weight_vjp: ; layer_norm_weight_vjp_texel: -DTEXELS
@@ -39,7 +41,7 @@ const uint BLOCK = 64u;
 #ifndef GROUP
 #include "common/vocabulary.glsl"
 #include "common/dtypes.glsl"
-layout(constant_id = 0) const uint DY = 0; // dtypes; f16 and bf16 as TEXELS
+layout(constant_id = 0) const uint DY = 0; // dtype
 layout(constant_id = 1) const uint X = 0;
 #endif
 

@@ -1,4 +1,5 @@
-// Rows of which an operand may be f16 or bf16: contiguous ones with a multiple of 4 elements, from a multiple of 4 on.
+// Rows of which an operand may be f16 or bf16: contiguous, their length and the index of their first element multiples
+// of 4.
 // With GROUP all operands are f32.  Needs rows.glsl.
 #ifdef GROUP
 #define load4_as(row, e, n, dtype) load4(row, e, n)

@@ -7,7 +7,6 @@
 
 #include "graph/cell.hpp"
 #include "graph/segment.hpp"
-#include "shape/rules.hpp"
 
 namespace reprise {
 
@@ -29,47 +28,69 @@ CheckpointRun::~CheckpointRun() { --graph::ambient().running_checkpoints; }
 bool CheckpointRun::rounds(const Tensor& t) const
 {
     return saved_dtype_ && t.defined() && is_floating(t.dtype()) &&
-           size_of(*saved_dtype_) < size_of(t.dtype()) && !same(shape::element_count(t.shape()), 1);
+           size_of(*saved_dtype_) < size_of(t.dtype()) && t.dim() > 0;
 }
 
 // The narrow value is computed outside of the segment, which so saves it; the wide one is a part of its interior.
-Tensor CheckpointRun::rounded(const Tensor& t) const
+Tensor CheckpointRun::rounded(const Tensor& t)
 {
     if (!rounds(t)) return t;
+    const auto [found, is_new] = of_cell_.try_emplace(t.cell().get());
+    if (!is_new) return found->second;
     Tensor narrow;
     {
         graph::Segment*& current = graph::current_segment();
         const graph::Scoped<graph::Segment*> outside(current, segment_ ? segment_->outer() : current);
         narrow = cast(t, *saved_dtype_);
     }
-    return cast(narrow, t.dtype());
+    return found->second = cast(narrow, t.dtype());
 }
 
-std::vector<Tensor> CheckpointRun::rounded(const std::vector<Tensor>& tensors) const
+std::vector<Tensor> CheckpointRun::rounded(const std::vector<Tensor>& tensors)
 {
     std::vector<Tensor> all;
     for (const Tensor& t : tensors) all.push_back(rounded(t));
     return all;
 }
 
-// Of a rounded result the narrow value is the segment's output; the wide one that the function gave is a part of its
-// interior, to which no handle may remain.
-void CheckpointRun::close(const std::vector<Tensor*>& outputs)
+void CheckpointRun::narrow(const std::vector<Tensor*>& outputs)
 {
-    std::vector<std::pair<Tensor*, DType>> narrowed; // with the dtype that the function gave
-    for (Tensor* t : outputs)
-        if (rounds(*t)) {
-            narrowed.emplace_back(t, t->dtype());
-            *t = cast(*t, *saved_dtype_);
-        }
-    if (segment_) {
-        std::vector<graph::Value> values;
-        for (const Tensor* t : outputs)
-            if (t->defined()) values.push_back(graph::read(*t));
-        segment_->close(values);
-        segment_.reset();
+    of_cell_.clear();
+    std::vector<Tensor> given; // alive, so that no other tensor gets the address of their cell
+    for (Tensor* t : outputs) {
+        if (!rounds(*t)) continue;
+        narrowed_.push_back({t, t->dtype()});
+        given.push_back(*t);
+        const auto [found, is_new] = of_cell_.try_emplace(t->cell().get());
+        if (is_new) found->second = cast(*t, *saved_dtype_);
+        *t = found->second;
     }
-    for (const auto& [t, dtype] : narrowed) *t = cast(*t, dtype);
+}
+
+// Of a rounded result the narrow value is the segment's output; the wide one that the function gave is a part of its
+// interior, to which no handle remains.
+void CheckpointRun::close(const std::vector<Tensor>& outputs)
+{
+    of_cell_.clear();
+    if (!segment_) return;
+    std::vector<graph::Value> values;
+    for (const Tensor& t : outputs)
+        if (t.defined()) values.push_back(graph::read(t));
+    segment_->close(values);
+    segment_.reset();
+}
+
+void CheckpointRun::widen()
+{
+    of_cell_.clear();
+    std::vector<Tensor> narrow; // alive, as above
+    for (const auto& [t, dtype] : narrowed_) {
+        narrow.push_back(*t);
+        const auto [found, is_new] = of_cell_.try_emplace(t->cell().get());
+        if (is_new) found->second = cast(*t, dtype);
+        *t = found->second;
+    }
+    of_cell_.clear();
 }
 
 void fail_without_function(const char* op)

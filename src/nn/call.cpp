@@ -78,12 +78,18 @@ void Module::run_call(const Places& in, const std::function<Places()>& forward)
         return;
     }
     detail::CheckpointRun run(*checkpoint_);
+    if (!run.is_rounding()) {
+        run.close(values(run_watched(in, forward)));
+        return;
+    }
     const Tensors given = values(in);
     for (Tensor* t : in) *t = run.rounded(*t);
     const Places outputs = run_watched(in, forward);
     for (std::size_t i = 0; i < in.size(); ++i)
         *in[i] = given[i]; // values that a handle refers to would be saved
-    run.close(outputs);
+    run.narrow(outputs);
+    run.close(values(outputs));
+    run.widen();
 }
 
 // ---- backward ----

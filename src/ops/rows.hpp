@@ -20,8 +20,8 @@ struct RowsDivision {
 // Operands of a launch, by index.
 using IndexedViews = std::vector<std::pair<std::uint32_t, View>>;
 
-// Appends the operands' dtypes to the constants, and lets the plan change those that are contiguous rows of whole fours
-// (shaders/common/row_dtypes.glsl).
+// Appends the dtypes of the operands, whole tensors of f32, to the constants, and lets the plan change those of contiguous
+// rows whose length is a multiple of 4 (shaders/common/row_dtypes.glsl).
 inline LaunchSpec converting(LaunchSpec spec, const IndexedViews& operands)
 {
     for (const auto& [operand, view] : operands) {
@@ -33,9 +33,9 @@ inline LaunchSpec converting(LaunchSpec spec, const IndexedViews& operands)
 }
 
 // launch_of(division) returns the launch.  `aligned` says whether a unit of 4 is possible.  On CPUs the kernel also
-// takes aligned operands of `narrow` in f16 and bf16, by constants behind the others.
+// takes the operands of `convertible` in f16 and bf16 if they are aligned, by constants behind the others.
 template <class LaunchOf> void launch_rows(Lowering& l, const Dim& columns, const Dim& rows, bool aligned,
-                                           const LaunchOf& launch_of, const IndexedViews& narrow = {})
+                                           const LaunchOf& launch_of, const IndexedViews& convertible = {})
 {
     if (l.groups_share_rows()) {
         const Dim is_medium = is_at_least(columns, 64), is_long = is_at_least(columns, 1025);
@@ -48,7 +48,7 @@ template <class LaunchOf> void launch_rows(Lowering& l, const Dim& columns, cons
     const auto without_chain = [&](std::int64_t unit) { // only variants with GROUP can compute one
         LaunchSpec spec = launch_of({unit, 0, ceil_div(rows, 64)});
         spec.result_columns = 0;
-        return aligned ? converting(std::move(spec), narrow) : spec;
+        return aligned ? converting(std::move(spec), convertible) : spec;
     };
     if (!l.texels() || !aligned) return l.launch(without_chain(1));
     l.launch(texel_variant(without_chain(4)), without_chain(1));

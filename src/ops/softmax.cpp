@@ -99,8 +99,8 @@ void lower_short(Lowering& l, const Node& n, std::vector<View> views)
         aligned = aligned && same(views[i].layout.strides[dim], 1) && views[i].layout.offset.divisible_by(4);
         for (const Dim& stride : others.strides[i]) aligned = aligned && stride.divisible_by(4);
     }
-    IndexedViews narrow;
-    for (std::uint32_t i = 0; i < views.size(); ++i) narrow.emplace_back(i, views[i]);
+    IndexedViews convertible;
+    for (std::uint32_t i = 0; i < views.size(); ++i) convertible.emplace_back(i, views[i]);
     const auto launch = [&](const RowsDivision& division) {
         std::vector<shape::Strides> strides = others.strides;
         for (shape::Strides& of_view : strides)
@@ -110,7 +110,7 @@ void lower_short(Lowering& l, const Node& n, std::vector<View> views)
                           .constants = {static_cast<std::uint32_t>(others.sizes.size())},
                           .groups = division.groups});
     };
-    launch_rows(l, length, rows, aligned, launch, narrow);
+    launch_rows(l, length, rows, aligned, launch, convertible);
 }
 
 } // namespace

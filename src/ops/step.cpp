@@ -209,7 +209,7 @@ void launch_one(Lowering& l, const graph::Node& n, const StepNames& names, const
                     .words = stochastic,
                     .in_place = true,
                     .batches = true,
-                    .converts = {{1, 3}}};
+                    .converts = {{1, 3}}}; // grad: GRAD
     if (stochastic) {
         for (const char* seed : {"seed_low", "seed_high"}) spec.ints.push_back(n.attributes.get<Dim>(seed));
         add_words(spec.ints, n.attributes.get<Dim>("ordinal") + at.index);

@@ -23,8 +23,10 @@ public:
         std::vector<Update> moving;
         for (std::size_t i = 0, end = 0; i < plan_.launches.size(); i = end) {
             end = end_of_fallbacks(plan_, i);
-            if (!frees_memory({i, end, i})) continue;
-            if (const std::size_t to = earliest({i, end, i}); to < i) moving.push_back({i, end, to});
+            Update u{i, end, i};
+            if (!frees_memory(u)) continue;
+            u.to = earliest(u);
+            if (u.to < i) moving.push_back(u);
         }
         std::stable_sort(moving.begin(), moving.end(),
                          [](const Update& a, const Update& b) { return a.to < b.to; });
@@ -56,8 +58,9 @@ private:
                });
     }
 
-    // Returns the launch before which the update can run, right after the last one that it conflicts with or, as that
-    // would need an epoch of its own, where the next epoch begins in any case.
+    // Returns the launch before which the update can run: from the last one that it conflicts with on, the first that
+    // begins an epoch in any case. There is a conflict, with the writer of the gradient. Fallbacks have the operands of
+    // the launches that they replace.
     std::size_t earliest(const Update& u) const
     {
         std::size_t after = 0;
@@ -70,7 +73,6 @@ private:
                 }
             return false;
         });
-        if (after == 0) return 0;
         std::size_t to = after;
         const auto begins_epoch = [&] {
             for (std::size_t k = after - 1; k < to; ++k)

@@ -11,7 +11,7 @@ namespace reprise::plan {
 namespace {
 
 // The limit on the bytes that wait for a merged launch: this share of the plan's peak, and at least so many bytes.
-constexpr std::uint64_t share_of_peak = 64, min_waiting = std::uint64_t{1} << 18;
+constexpr std::uint64_t share_of_peak = 64, min_waiting = std::uint64_t{1} << 16;
 
 // A launch and the fallbacks that follow it.
 struct Unit {
@@ -73,16 +73,19 @@ private:
         units_.pop_back();
         std::vector<Unit> members{last}, left;
         std::uint64_t waiting = 0;
-        std::size_t behind = last.first; // the units from here on are members, and nothing is between them
+        std::size_t behind =
+            last.first; // from here on to the last unit there are only units, so their gradients exist anyway
         for (std::size_t u = units_.size(); u-- > 0;) {
-            const bool waits = units_[u].end != behind;
+            std::size_t end = units_[u].end;
+            while (end < behind && dropped_[end]) ++end;
+            const bool waits = end != behind;
             const std::uint64_t more = waits ? bytes_freed(units_[u]) : 0;
             if (can_batch(plan_.launches[units_[u].first], plan_.launches[last.first]) &&
                 waiting + more <= max_waiting_ && can_move(units_[u], members)) {
                 members.push_back(units_[u]);
                 waiting += more;
-                if (!waits) behind = units_[u].first;
             } else left.push_back(units_[u]);
+            if (!waits) behind = units_[u].first;
         }
         std::reverse(members.begin(), members.end());
         std::reverse(left.begin(), left.end());

@@ -13,7 +13,7 @@ class FoldCasts {
 public:
     explicit FoldCasts(Plan& p)
         : plan_(p), read_(launches_by_value(p, reads)), written_(launches_by_value(p, writes)),
-          dropped_(p.launches.size(), false)
+          touched_(launches_by_value(p, touches)), dropped_(p.launches.size(), false)
     {}
 
     void run()
@@ -72,20 +72,20 @@ private:
     void fold_into_writers(std::uint32_t cast, std::uint32_t wide, const PlanOperand& narrow)
     {
         if (plan_.values[wide].place != Place::temporary || read_[wide].size() != 1 ||
-            written_[narrow.value].size() != 1)
+            touched_[narrow.value].front() != cast)
             return;
-        const auto& writers = written_[wide];
-        for (const std::uint32_t w : writers)
-            if (w >= cast || plan_.launches[w].segment != plan_.launches[cast].segment ||
-                !conversion(plan_.launches[w], wide, ops::Use::write))
-                return;
-        for (const std::uint32_t w : writers)
-            convert(plan_.launches[w], *conversion(plan_.launches[w], wide, ops::Use::write), narrow);
+        std::vector<std::pair<std::uint32_t, ops::LaunchSpec::Conversion>> writers;
+        for (const std::uint32_t w : written_[wide]) {
+            const auto* c = conversion(plan_.launches[w], wide, ops::Use::write);
+            if (w >= cast || !c) return;
+            writers.emplace_back(w, *c);
+        }
+        for (const auto& [w, c] : writers) convert(plan_.launches[w], c, narrow);
         dropped_[cast] = true;
     }
 
     Plan& plan_;
-    LaunchesByValue read_, written_;
+    LaunchesByValue read_, written_, touched_; // before any cast was folded
     std::vector<bool> dropped_;
 };
 

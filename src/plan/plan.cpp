@@ -24,7 +24,8 @@ bool casts_whole_value(const Plan& plan, const PlanLaunch& l)
     const PlanValue &source = plan.values[from.value], &result = plan.values[to.value];
     return is_floating(from.dtype) && is_floating(to.dtype) && from.dtype == source.dtype &&
            to.dtype == result.dtype && same(from.offset, 0) && same(to.offset, 0) &&
-           same(source.elements, result.elements) && l.chain->flat(l.chain->inputs[0]);
+           same(source.elements, result.elements) &&
+           same(shape::element_count(l.chain->sizes), result.elements) && l.chain->flat(l.chain->inputs[0]);
 }
 
 std::size_t end_of_fallbacks(const Plan& plan, std::size_t launch)

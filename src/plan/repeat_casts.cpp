@@ -9,8 +9,11 @@ namespace reprise::plan {
 
 namespace {
 
-// A reader comes late if more launches than this are between it and the previous reader or the cast, without fallbacks.
+// A reader comes late if at least this many launches are between it and the previous reader or the cast, without
+// fallbacks.
 constexpr std::uint32_t max_distance = 8;
+// A value that is read again and again, as by the steps of a recurrence, is not cast for each of them.
+constexpr std::size_t max_repeats = 2;
 
 class RepeatCasts {
 public:
@@ -51,13 +54,15 @@ private:
     }
 
     // Returns the launch before which a cast for the reader goes: right after the last one that the reader waits for, so
-    // that the cast needs no epoch of its own.
-    std::uint32_t place_before(std::uint32_t reader, std::uint32_t cast, std::uint32_t result) const
+    // that the cast needs no epoch of its own, unless that is far away.
+    std::uint32_t place_before(std::uint32_t reader, std::uint32_t result) const
     {
         PlanLaunch others = plan_.launches[reader];
         std::erase_if(others.operands, [&](const PlanOperand& o) { return o.value == result; });
         std::uint32_t at = reader;
-        while (at > cast + 1 && !conflict(plan_.launches[at - 1], others)) --at;
+        while (number_[reader] - number_[at] <= max_distance && !conflict(plan_.launches[at - 1], others))
+            --at;
+        if (number_[reader] - number_[at] > max_distance) return reader;
         while (plan_.launches[at].fallback_of != no_launch) ++at;
         return at;
     }
@@ -68,21 +73,20 @@ private:
         const std::uint32_t source = plan_.launches[i].operands[0].value,
                             result = plan_.launches[i].operands[1].value;
         std::uint32_t now = result, previous = i;
+        std::size_t repeats = 0;
         for (const std::uint32_t reader : read_[result]) {
             PlanLaunch& l = plan_.launches[reader];
             if (is_written_between(source, i, reader)) return;
-            if (number_[reader] > number_[previous] + max_distance) {
+            if (number_[reader] > number_[previous] + max_distance && repeats++ < max_repeats) {
                 now = static_cast<std::uint32_t>(plan_.values.size());
                 PlanValue again = plan_.values[result];
-                again.segment = no_segment;
                 again.name += " again";
                 plan_.values.push_back(std::move(again));
                 PlanLaunch cast = plan_.launches[i];
                 cast.operands[1].value = now;
-                cast.segment = l.segment;
                 cast.recomputation = l.recomputation != 0 ? l.recomputation : PlanLaunch::of_budget;
                 cast.label += ", again";
-                casts.emplace_back(place_before(reader, i, result), std::move(cast));
+                casts.emplace_back(place_before(reader, result), std::move(cast));
             }
             for (PlanOperand& o : l.operands)
                 if (o.value == result && reads(o)) o.value = now;

@@ -1,7 +1,7 @@
 // Assigns epochs.  A launch starts a new epoch where it conflicts with one in the current epoch, or where together they
-// would have more live bytes than any single launch of the plan.  On devices where an epoch costs much, a launch joins
-// the earliest epoch after all that it depends on, as far as the live bytes of the epochs in between allow.  On others
-// one that depends on no other, such as the cast of a weight, joins the previous epoch.
+// would have more live bytes than any single launch of the plan.  A launch that depends on no other, such as the cast of a
+// weight, joins the previous epoch.  On devices where an epoch costs much, a launch that is no recomputation joins the
+// earliest epoch after all that it depends on.  Both only as far as the live bytes of the epochs in between allow.
 #include <algorithm>
 #include <numeric>
 
@@ -29,7 +29,7 @@ public:
         for (std::size_t v = 0; v < bytes.size(); ++v)
             bytes_.push_back(p.values[v].place == Place::temporary ? aligned(bytes[v]) : 0);
         const std::uint64_t max_live = max_live_at_launch(p, bytes);
-        limit_ = max_live + max_live / 256;
+        limit_ = max_live + max_live / 64; // so that small values do not keep neighbours apart
     }
     std::uint64_t bytes(std::uint32_t value) const { return bytes_[value]; }
     // Whether the epoch with `more` bytes stays within the live bytes of a single launch.

@@ -49,7 +49,7 @@ TEST(Checkpoint, TakesAndGivesStructures)
     EXPECT_EQ(gradients(out), gradients(want));
 }
 
-// Integers, numbers, undefined tensors, narrow ones, those of one element and Variables stay as they are.
+// Integers, numbers, undefined tensors, narrow ones, scalars and Variables stay as they are.
 TEST(Checkpoint, RoundsArgumentsAndResults)
 {
     const CheckpointOptions options{.saved_dtype = bf16};

@@ -196,6 +196,23 @@ TEST(CheckpointMemory, SavesHalfOfItInSixteenBitsInEagerCode)
     EXPECT_LE(kept({.saved_dtype = bf16}), 5 * layer + 4096); // and the result
 }
 
+// A tensor that is given twice is saved once, and stays one tensor.
+TEST(CheckpointMemory, KnowsATensorThatIsGivenTwice)
+{
+    const Tensor x = test::random_tensor({8, 8}, 1);
+    bool is_same = false;
+    const auto pair = checkpoint(
+        {.saved_dtype = bf16},
+        [&](Tensor a, Tensor b) {
+            is_same = a.cell() == b.cell();
+            const Tensor y = a * b;
+            return std::pair{y, y};
+        },
+        x, x);
+    EXPECT_TRUE(is_same);
+    EXPECT_EQ(pair.first.cell(), pair.second.cell());
+}
+
 TEST(CheckpointMemory, TellsWhatItSaves)
 {
     Variable w(test::random_tensor({16, 16}, 1, -0.2, 0.2));

@@ -99,6 +99,34 @@ TEST(BatchPass, LeavesWhatDependsOnAnother)
     EXPECT_EQ(p.plan.launches.size(), 2u);
 }
 
+// Gradients that die at the step of each member may not wait for all others: 4 MiB each, of a peak of 8.
+TEST(BatchPass, LetsFewGradientsWait)
+{
+    plan::HandMade p;
+    constexpr std::int64_t count = 1 << 20;
+    for (int i = 0; i < 3; ++i) {
+        const auto gradient = p.temporary(count);
+        p.launch({}, {gradient});
+        step(p, gradient, p.output(), count);
+    }
+    plan::batch(p.plan);
+    EXPECT_EQ(p.plan.launches.size(), 6u);
+}
+
+// Gradients that all exist at the first step wait for nothing.
+TEST(BatchPass, MergesNeighbours)
+{
+    plan::HandMade p;
+    constexpr std::int64_t count = 1 << 20;
+    std::vector<std::uint32_t> gradients;
+    for (int i = 0; i < 6; ++i) gradients.push_back(p.temporary(count));
+    for (const std::uint32_t g : gradients) p.launch({}, {g});
+    for (std::size_t i = 0; i < gradients.size(); ++i)
+        step(p, gradients[i], p.output(), count).constants = {1, static_cast<std::uint32_t>(i % 2)};
+    plan::batch(p.plan);
+    EXPECT_EQ(p.plan.launches.size(), 6u + 2);
+}
+
 TEST(BatchPass, LeavesOtherKernels)
 {
     plan::HandMade p;

@@ -111,6 +111,19 @@ TEST(FoldCasts, AWriterWhoseWideValueIsReadStays)
     EXPECT_EQ(p.plan.launches[0].operands[1].value, wide);
 }
 
+// Nothing touches the narrow value before the cast writes it.
+TEST(FoldCasts, AWriterOfAValueThatIsReadBeforeStays)
+{
+    HandMade p;
+    const auto wide = p.temporary(), narrow = typed(p, plan::Place::external, f16);
+    converting(p, {p.external()}, wide);
+    p.launch({narrow}, {p.output()});
+    cast(p, wide, narrow);
+    plan::fold_casts(p.plan);
+    EXPECT_EQ(p.plan.launches.size(), 3u);
+    EXPECT_EQ(p.plan.launches[0].operands[1].value, wide);
+}
+
 // Adds this many launches with nothing in common with others.
 void fill(HandMade& p, int count)
 {
@@ -134,6 +147,23 @@ TEST(RepeatCasts, ALateReaderGetsACastOfItsOwn)
     EXPECT_EQ(again.operands[0].value, narrow);
     EXPECT_EQ(reader.operands[0].value, again.operands[1].value);
     EXPECT_NE(reader.operands[0].value, wide);
+}
+
+// Its cast is next to it, not next to the first one.
+TEST(RepeatCasts, ALateReaderThatDependsOnNothingElseGetsItsCastLate)
+{
+    HandMade p;
+    const auto narrow = typed(p, plan::Place::external, bf16), wide = p.temporary();
+    cast(p, narrow, wide);
+    p.launch({wide}, {p.output()});
+    for (int reader = 0; reader < 4; ++reader) { // only two of them get their own
+        fill(p, 20);
+        p.launch({wide}, {p.output()});
+    }
+    plan::repeat_casts(p.plan);
+    ASSERT_EQ(p.plan.launches.size(), 2u + 4 * 21 + 2);
+    EXPECT_TRUE(plan::casts_whole_value(p.plan, p.plan.launches[22]));
+    EXPECT_TRUE(plan::casts_whole_value(p.plan, p.plan.launches[44]));
 }
 
 TEST(RepeatCasts, ASourceThatChangesStays)

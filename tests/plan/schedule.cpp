@@ -50,7 +50,7 @@ TEST(Schedule, WhatDependsOnNothingJoinsThePreviousEpoch)
     p.launch({x}, {a});
     p.launch({a}, {b});
     p.launch({b}, {c});
-    p.launch({x}, {d}); // launch 3
+    p.launch({x}, {d});                       // launch 3
     p.launch({c, d}, {p.temporary(1 << 10)}); // as much memory as d needs more
     EXPECT_THAT(p.epochs(), ElementsAre(0, 1, 1, 2, 3));
     EXPECT_EQ(p.plan.launches[2].label, "launch 3");

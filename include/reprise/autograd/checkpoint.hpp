@@ -2,6 +2,7 @@
 // recomputed there.
 #pragma once
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -29,9 +30,11 @@ struct CheckpointOptions {
     // Rounds the floating-point tensors that go into the function and come out of it to this dtype, if it has fewer
     // bytes than theirs, so that less is saved: half by bf16, which is most of what checkpoints of a transformer's
     // blocks save.  The function gets the rounded values, in their dtype.  Result and gradients are those of
-    // round(f(round(x))), whether values are recomputed or not; so gradients are rounded at the same places.  Of the
-    // arguments those of the types Tensor and std::vector<Tensor> are rounded; tensors of one element, such as a
-    // loss, are not.  Default: no rounding.
+    // round(f(round(x))), whether values are recomputed or not; gradients are rounded at the same places, as those of
+    // casts are, so f16 needs a GradScaler.  Of the arguments of checkpoint() those of the types Tensor and
+    // std::vector<Tensor> are rounded, of a module's call all tensors, and of the result all tensors; scalars, such as
+    // a loss, never.  forward() of a module may not add tensors to its arguments or remove any then.  Default: no
+    // rounding.
     std::optional<DType> saved_dtype{};
 };
 
@@ -44,28 +47,37 @@ public:
     ~CheckpointRun();
     CheckpointRun(const CheckpointRun&) = delete;
     CheckpointRun& operator=(const CheckpointRun&) = delete;
-    // Ends the checkpoint, whose function gave these tensors; rounds them.
-    void close(const std::vector<Tensor*>& outputs);
+    // Returns a tensor as the function gets it: rounded to CheckpointOptions::saved_dtype, the same for equal tensors.
+    Tensor rounded(const Tensor&);
+    std::vector<Tensor> rounded(const std::vector<Tensor>&);
+    bool is_rounding() const { return saved_dtype_.has_value(); }
 
-    // Returns a tensor as the function gets it: rounded to CheckpointOptions::saved_dtype.
-    Tensor rounded(const Tensor&) const;
-    std::vector<Tensor> rounded(const std::vector<Tensor>&) const;
-    bool rounds() const { return saved_dtype_.has_value(); }
+    // Ends the checkpoint, whose function gave these tensors.  Tensors of a result are narrowed before and widened
+    // afterwards, if they are to be rounded.
+    void narrow(const std::vector<Tensor*>& outputs);
+    void close(const std::vector<Tensor>& outputs);
+    void widen();
 
 private:
     bool rounds(const Tensor&) const;
 
-    std::unique_ptr<graph::SegmentScope> segment_; // null: checkpoints or gradients are off
+    std::unique_ptr<graph::SegmentScope> segment_; // null: checkpoints or gradients are off, or it is closed
     std::optional<DType> saved_dtype_;
+    std::map<const graph::Cell*, Tensor> of_cell_; // the rounded arguments, then the narrowed results
+    struct Narrowed {
+        Tensor* tensor;
+        DType dtype; // before
+    };
+    std::vector<Narrowed> narrowed_;
 };
 
 // An argument of a checkpoint's function, or a rounded copy that lives as long as this object.
 template <class T> class CheckpointArgument {
 public:
-    CheckpointArgument(const CheckpointRun& run, T& argument) : argument_(argument)
+    CheckpointArgument(CheckpointRun& run, T& argument) : argument_(argument)
     {
         if constexpr (has_tensors)
-            if (run.rounds()) copy_ = run.rounded(argument);
+            if (run.is_rounding()) copy_ = run.rounded(argument);
     }
     T& get()
     {
@@ -123,9 +135,17 @@ auto checkpoint(const CheckpointOptions& options, F&& f, Inputs&&... inputs)
     Result result = std::invoke(
         f, std::forward<Inputs>(
                detail::CheckpointArgument<std::remove_reference_t<Inputs>>(run, inputs).get())...);
-    std::vector<Tensor*> outputs;
-    detail::find_tensors(result, outputs);
-    run.close(outputs);
+    if (run.is_rounding()) {
+        std::vector<Tensor*> outputs;
+        detail::find_tensors(result, outputs);
+        run.narrow(outputs);
+    }
+    {
+        detail::Leaves leaves;
+        detail::Structure<Result>::flatten_structure(result, leaves);
+        run.close(leaves.tensors);
+    }
+    run.widen();
     return result;
 }
 // Calls checkpoint() with the default options.

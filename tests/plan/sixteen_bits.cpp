@@ -1,0 +1,93 @@
+// What 16 bits save: memory of whole training steps, and no further epochs.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include <reprise/reprise.hpp>
+
+#include "../../samples/common/gpt.hpp"
+#include "program/program.hpp"
+#include "support/devices.hpp"
+
+namespace reprise {
+namespace {
+
+enum class Checkpoints { none, in_f32, in_bf16 };
+
+// Eight layers of 128 features, 16 x 128 tokens.
+Program gpt_step(bool autocasts, Checkpoints checkpoints)
+{
+    const auto net =
+        std::make_shared<gpt::Gpt>(gpt::Sizes{.symbols = 96, .longest = 128, .features = 128, .layers = 8});
+    CheckpointOptions options;
+    if (checkpoints == Checkpoints::in_bf16) options.saved_dtype = bf16;
+    for (std::size_t i = 0; checkpoints != Checkpoints::none && i < net->blocks.size(); ++i)
+        nn::checkpoint_module(net->blocks.at(i), "block", options);
+    const auto optimizer = std::make_shared<optim::AdamW>(net->parameters());
+    return record(
+        [=](const Tensor& in, const Tensor& target) {
+            Tensor loss;
+            {
+                const autocast guard(bf16, autocasts);
+                loss = cross_entropy((*net)(in).reshape({-1, 96}), target.reshape({-1}));
+            }
+            optimizer->zero_grad();
+            loss.backward();
+            optimizer->step();
+            return loss;
+        },
+        {spec({16, 128}, i32), spec({16, 128}, i32)});
+}
+
+Program mlp_step(std::int64_t rows, DType dtype)
+{
+    const auto net = std::make_shared<nn::Sequential>(nn::Linear(784, 256), nn::ReLU(), nn::Linear(256, 256),
+                                                      nn::ReLU(), nn::Linear(256, 10));
+    (*net)->to(dtype);
+    const auto optimizer = std::make_shared<optim::SGD>((*net)->parameters(), optim::SGD::Options{.lr = 0.1});
+    return record(
+        [=](const Tensor& in, const Tensor& target) {
+            const Tensor loss = cross_entropy((*net)(in), target);
+            optimizer->zero_grad();
+            loss.backward();
+            optimizer->step();
+            return loss;
+        },
+        {spec({rows, 784}, dtype), spec({rows}, i32)});
+}
+
+double peak(const Program& p) { return static_cast<double>(p.memory({}).peak); }
+
+// Not on SwiftShader, whose products write f32.
+class SixteenBits : public testing::TestWithParam<const char*> {};
+INSTANTIATE_TEST_SUITE_P(Devices, SixteenBits, testing::Values("lavapipe", "gpu"),
+                         [](const auto& test) { return test.param; });
+
+TEST_P(SixteenBits, TakeSixTenthsOfTheMemory)
+{
+    const Device device = test::imitation(GetParam());
+    const test::UseDevice use(device);
+    const bool is_gpu = std::string(GetParam()) == "gpu";
+    const double plain = peak(gpt_step(false, Checkpoints::none)),
+                 kept = peak(gpt_step(false, Checkpoints::in_f32));
+    EXPECT_LE(peak(gpt_step(true, Checkpoints::none)), (is_gpu ? 0.62 : 0.60) * plain);
+    EXPECT_LE(peak(gpt_step(true, Checkpoints::in_bf16)), 0.60 * kept);
+    for (const std::int64_t rows : {64, 1024}) { // sums of weights' gradients in parts, on GPUs
+        const double f32_peak = peak(mlp_step(rows, f32));
+        EXPECT_LE(peak(mlp_step(rows, bf16)), (is_gpu ? 1.0 : 0.65) * f32_peak) << rows;
+    }
+}
+
+TEST_P(SixteenBits, NeedFewMoreEpochs)
+{
+    const Device device = test::imitation(GetParam());
+    const test::UseDevice use(device);
+    const auto epochs = [](const Program& p) { return p.impl()->executable().compiled().plan.epochs; };
+    const std::uint32_t more = std::string(GetParam()) == "gpu" ? 3 : 1;
+    EXPECT_LE(epochs(gpt_step(true, Checkpoints::none)), epochs(gpt_step(false, Checkpoints::none)) + more);
+}
+
+} // namespace
+} // namespace reprise
