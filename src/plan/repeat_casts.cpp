@@ -53,8 +53,8 @@ private:
         return next != all.end() && *next < to;
     }
 
-    // Returns the launch before which a cast for the reader goes: right after the last one that the reader waits for, so
-    // that the cast needs no epoch of its own, unless that is far away.
+    // Returns the launch before which a cast for the reader goes: right after the last one that the reader waits for,
+    // so that the cast needs no epoch of its own, unless that is far away.
     std::uint32_t place_before(std::uint32_t reader, std::uint32_t result) const
     {
         PlanLaunch others = plan_.launches[reader];
