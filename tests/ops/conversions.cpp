@@ -16,11 +16,11 @@ namespace {
 
 using test::bits;
 
-struct Rows {
+struct RowKernel {
     const char* name;
     std::function<Tensor(const Tensor& x, const Tensor& weight)> f;
 };
-const std::vector<Rows> kernels{
+const std::vector<RowKernel> row_kernels{
     {"layer_norm", [](const Tensor& x, const Tensor& w) { return layer_norm(x, {x.size(1)}, w, w); }},
     {"log_softmax", [](const Tensor& x, const Tensor&) { return log_softmax(x, -1); }},
     {"softmax", [](const Tensor& x, const Tensor&) { return softmax(x, -1); }},
@@ -29,7 +29,7 @@ const std::vector<Rows> kernels{
 // Each of x, the gradient of the result, the result and the gradient of x may be narrow.
 TEST(Conversions, OfRowsHaveTheBitsOfCasts)
 {
-    for (const Rows& kernel : kernels)
+    for (const RowKernel& kernel : row_kernels)
         for (const DType low : {f16, bf16})
             for (const std::int64_t columns : {300, 30})
                 for (const int narrow : {1, 2, 4, 8, 15}) {

@@ -21,13 +21,6 @@ std::uint32_t update(HandMade& p, std::uint32_t gradient, std::uint32_t state)
     return i;
 }
 
-std::vector<std::string> labels(const HandMade& p)
-{
-    std::vector<std::string> out;
-    for (const plan::PlanLaunch& l : p.plan.launches) out.push_back(l.label);
-    return out;
-}
-
 // Launches 0 and 1 are one epoch, which the update has to wait for; launch 2 begins the next one.
 TEST(Advance, RunsWhereTheNextEpochBegins)
 {
@@ -39,7 +32,7 @@ TEST(Advance, RunsWhereTheNextEpochBegins)
     p.launch({h}, {p.output()});
     update(p, g, state);
     plan::advance_updates(p.plan);
-    EXPECT_EQ(labels(p),
+    EXPECT_EQ(p.labels(),
               (std::vector<std::string>{"launch 0", "launch 1", "launch 4", "launch 2", "launch 3"}));
     EXPECT_EQ(p.epochs(), (std::vector<std::uint32_t>{0, 0, 1, 1, 1}));
 }
@@ -53,7 +46,7 @@ TEST(Advance, WaitsForReadersOfTheOldValue)
     p.launch({a}, {p.output()});
     update(p, g, state);
     plan::advance_updates(p.plan);
-    EXPECT_EQ(labels(p), (std::vector<std::string>{"launch 0", "launch 1", "launch 3", "launch 2"}));
+    EXPECT_EQ(p.labels(), (std::vector<std::string>{"launch 0", "launch 1", "launch 3", "launch 2"}));
 }
 
 TEST(Advance, TakesFallbacksAlong)
@@ -67,8 +60,8 @@ TEST(Advance, TakesFallbacksAlong)
     update(p, g, state);
     p.fallback(4, {g, state}, {state});
     plan::advance_updates(p.plan);
-    EXPECT_EQ(labels(p), (std::vector<std::string>{"launch 0", "launch 1", "launch 4", "launch 5", "launch 2",
-                                                   "launch 3"}));
+    EXPECT_EQ(p.labels(), (std::vector<std::string>{"launch 0", "launch 1", "launch 4", "launch 5",
+                                                    "launch 2", "launch 3"}));
     EXPECT_EQ(p.plan.launches[1].fallback_of, 0u);
     EXPECT_EQ(p.plan.launches[3].fallback_of, 2u);
 }
@@ -83,9 +76,9 @@ TEST(Advance, LeavesWhatFreesNoTemporary)
     p.launch({state}, {p.output()});
     update(p, p.external(), p.external()); // the gradient is not a temporary
     update(p, g, p.temporary());           // as much is begun
-    const auto before = labels(p);
+    const auto before = p.labels();
     plan::advance_updates(p.plan);
-    EXPECT_EQ(labels(p), before);
+    EXPECT_EQ(p.labels(), before);
 }
 
 class Gradients : public testing::TestWithParam<const char*> {};

@@ -3,6 +3,7 @@
 #include <initializer_list>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "plan/pipeline.hpp"
 
@@ -44,6 +45,13 @@ public:
         const std::uint32_t l = launch(reads, writes);
         plan.launches[l].fallback_of = of;
         return l;
+    }
+
+    std::vector<std::string> labels() const
+    {
+        std::vector<std::string> out;
+        for (const PlanLaunch& l : plan.launches) out.push_back(l.label);
+        return out;
     }
 
     std::vector<std::uint32_t> epochs()

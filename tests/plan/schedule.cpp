@@ -142,13 +142,6 @@ HandMade of_gpu()
     p.capabilities.kind = device::Kind::discrete;
     return p;
 }
-std::vector<std::string> labels(const HandMade& p)
-{
-    std::vector<std::string> out;
-    for (const PlanLaunch& l : p.plan.launches) out.push_back(l.label);
-    return out;
-}
-
 // Where epochs cost much, an independent launch joins an earlier one.
 TEST(Schedule, OnGpusALaunchMovesUpToWhatItDependsOn)
 {
@@ -160,7 +153,7 @@ TEST(Schedule, OnGpusALaunchMovesUpToWhatItDependsOn)
     p.fallback(moved, {x}, {c});
     p.launch({b, c}, {p.temporary(1 << 10)}); // sets the memory that an epoch may take
     EXPECT_THAT(p.epochs(), ElementsAre(0, 0, 0, 1, 2));
-    EXPECT_THAT(labels(p), ElementsAre("launch 0", "launch 2", "launch 3", "launch 1", "launch 4"));
+    EXPECT_THAT(p.labels(), ElementsAre("launch 0", "launch 2", "launch 3", "launch 1", "launch 4"));
     EXPECT_EQ(p.plan.launches[2].fallback_of, 1u);
     EXPECT_EQ(p.plan.epochs, 3u);
 }
