@@ -57,8 +57,8 @@ vec4 four(Floats from, ivec4 at) { return vec4(from.v[at.x], from.v[at.y], from.
 #ifdef GROUP
 #define LOAD(operand, row, stride, dtype) LOAD_F32(operand, row, stride)
 #else
-#define LOAD(operand, row, stride, dtype)                                                                                 \
-    (dtype == DTYPE_F32 ? LOAD_F32(operand, row, stride)                                                                  \
+#define LOAD(operand, row, stride, dtype)                                                                    \
+    (dtype == DTYPE_F32 ? LOAD_F32(operand, row, stride)                                                     \
                         : floats_of(load4_bits(operand.address, dtype, ((row) * uint(stride.x) + column) / 4u), dtype))
 #endif
 
@@ -117,14 +117,14 @@ void main()
     for (uint i = 0u; i < 4u; ++i) of_weight[i] = of_bias[i] = vec4(0.0);
     for (uint first = begin + 4u * lane; first < end; first += 4u * lanes) {
         // A row from `end` on is a copy of the last one, so that no load is in a branch.
-#define ADD(i)                                                                               \
-        const uint row##i = min(first + i, end - 1u);                                        \
-        const vec4 g##i = LOAD(dy, row##i, dy_stride, DY);                                       \
-        precise vec4 z##i = (LOAD(x, row##i, x_stride, X) - means.v[row##i]) * rstds.v[row##i]; \
-        precise vec4 w##i = of_weight[i] + g##i * z##i, b##i = of_bias[i] + g##i;            \
-        if (first + i < end) {                                                               \
-            of_weight[i] = w##i;                                                             \
-            of_bias[i] = b##i;                                                               \
+#define ADD(i)                                                                                               \
+        const uint row##i = min(first + i, end - 1u);                                                        \
+        const vec4 g##i = LOAD(dy, row##i, dy_stride, DY);                                                   \
+        precise vec4 z##i = (LOAD(x, row##i, x_stride, X) - means.v[row##i]) * rstds.v[row##i];              \
+        precise vec4 w##i = of_weight[i] + g##i * z##i, b##i = of_bias[i] + g##i;                            \
+        if (first + i < end) {                                                                               \
+            of_weight[i] = w##i;                                                                             \
+            of_bias[i] = b##i;                                                                               \
         }
         ADD(0)
         ADD(1)

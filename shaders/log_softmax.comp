@@ -40,7 +40,7 @@ void main()
     vec4 m = vec4(-rp_inf());
 #define TAKE_LARGEST(k)                                                                                      \
     if (e + k < n) {                                                                                         \
-        const vec4 t = load4_as(x, e + k, n, X);                                                                   \
+        const vec4 t = load4_as(x, e + k, n, X);                                                             \
         m = vec4(rp_max(m.x, t.x), rp_max(m.y, t.y), rp_max(m.z, t.z), rp_max(m.w, t.w));                    \
     }
     for (uint e = FIRST; e < n; e += STEP) {
@@ -54,7 +54,7 @@ void main()
         const uint end = min(block + BLOCK, n);
 #define ADD(k)                                                                                               \
     if (e + k < end) {                                                                                       \
-        precise vec4 shifted = load4_as(x, e + k, n, X) - largest;                                                 \
+        precise vec4 shifted = load4_as(x, e + k, n, X) - largest;                                           \
         sum += inside(exponential(shifted), e + k, n);                                                       \
     }
         for (uint e = block + FIRST; e < end; e += STEP) {
@@ -73,9 +73,9 @@ void main()
 #endif
 #define WRITE(k)                                                                                             \
     if (e + k < n) {                                                                                         \
-        precise vec4 shifted = load4_as(x, e + k, n, X) - largest;                                                 \
+        precise vec4 shifted = load4_as(x, e + k, n, X) - largest;                                           \
         precise vec4 result = RESULT;                                                                        \
-        store4_result_as(y, e + k, n, Y, result);                                                                         \
+        store4_result_as(y, e + k, n, Y, result);                                                            \
     }
     for (uint e = FIRST; e < n; e += STEP) {
         EACH_4_OF_STEP(WRITE)

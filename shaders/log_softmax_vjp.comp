@@ -67,9 +67,9 @@ void main()
 #endif
 #define WRITE(k)                                                                                             \
     if (e + k < n) {                                                                                         \
-        const vec4 g = load4_as(dy, e + k, n, DY), v = load4_as(y, e + k, n, Y);                                          \
+        const vec4 g = load4_as(dy, e + k, n, DY), v = load4_as(y, e + k, n, Y);                             \
         precise vec4 result = RESULT;                                                                        \
-        store4_result_as(dx, e + k, n, DX, result);                                                                        \
+        store4_result_as(dx, e + k, n, DX, result);                                                          \
     }
     for (uint e = FIRST; e < n; e += STEP) {
         EACH_4_OF_STEP(WRITE)
