@@ -88,21 +88,15 @@ private:
         std::vector<bool> is_moving(plan_.launches.size(), false);
         for (const Update& u : moving)
             for (std::size_t k = u.begin; k < u.end; ++k) is_moving[k] = true;
-        std::vector<PlanLaunch> launches;
-        std::vector<std::uint32_t> moved(plan_.launches.size());
-        const auto add = [&](std::size_t k) {
-            moved[k] = static_cast<std::uint32_t>(launches.size());
-            launches.push_back(std::move(plan_.launches[k]));
-            std::uint32_t& of = launches.back().fallback_of;
-            if (of != no_launch) of = moved[of];
-        };
+        std::vector<std::uint32_t> order;
         auto next = moving.begin();
-        for (std::size_t i = 0; i < plan_.launches.size(); ++i) {
+        for (std::uint32_t i = 0; i < plan_.launches.size(); ++i) {
             for (; next != moving.end() && next->to <= i; ++next)
-                for (std::size_t k = next->begin; k < next->end; ++k) add(k);
-            if (!is_moving[i]) add(i);
+                for (std::size_t k = next->begin; k < next->end; ++k)
+                    order.push_back(static_cast<std::uint32_t>(k));
+            if (!is_moving[i]) order.push_back(i);
         }
-        plan_.launches = std::move(launches);
+        reorder(plan_, order);
     }
 
     Plan& plan_;

@@ -44,17 +44,25 @@ LaunchesByValue launches_by_value(const Plan& plan, bool (*which)(const PlanOper
     return all;
 }
 
+void reorder(Plan& plan, const std::vector<std::uint32_t>& order)
+{
+    std::vector<PlanLaunch> launches;
+    std::vector<std::uint32_t> moved(plan.launches.size(), no_launch);
+    for (const std::uint32_t i : order) {
+        moved[i] = static_cast<std::uint32_t>(launches.size());
+        launches.push_back(std::move(plan.launches[i]));
+        std::uint32_t& of = launches.back().fallback_of;
+        if (of != no_launch) of = moved[of];
+    }
+    plan.launches = std::move(launches);
+}
+
 void drop(Plan& plan, const std::vector<bool>& dropped)
 {
-    std::vector<PlanLaunch> left;
-    std::vector<std::uint32_t> moved(plan.launches.size(), no_launch);
-    for (std::size_t i = 0; i < plan.launches.size(); ++i) {
-        if (dropped[i]) continue;
-        moved[i] = static_cast<std::uint32_t>(left.size());
-        left.push_back(std::move(plan.launches[i]));
-        if (left.back().fallback_of != no_launch) left.back().fallback_of = moved[left.back().fallback_of];
-    }
-    plan.launches = std::move(left);
+    std::vector<std::uint32_t> left;
+    for (std::uint32_t i = 0; i < plan.launches.size(); ++i)
+        if (!dropped[i]) left.push_back(i);
+    reorder(plan, left);
 }
 
 } // namespace reprise::plan

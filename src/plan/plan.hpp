@@ -91,6 +91,8 @@ inline bool write_disjoint(const PlanLaunch& a, const PlanLaunch& b)
 }
 // Returns whether the two launches depend on their order: one writes a value that the other accesses.
 bool conflict(const PlanLaunch&, const PlanLaunch&);
+// Puts launches in this order, in which fallbacks come after what they replace, and renumbers `fallback_of`.
+void reorder(Plan&, const std::vector<std::uint32_t>& order);
 // Removes launches. The remaining ones keep their order, and `fallback_of` is renumbered.
 void drop(Plan&, const std::vector<bool>& dropped);
 

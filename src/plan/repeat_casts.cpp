@@ -98,18 +98,16 @@ private:
     {
         std::stable_sort(casts.begin(), casts.end(),
                          [](const auto& a, const auto& b) { return a.first < b.first; });
-        std::vector<PlanLaunch> launches;
-        std::vector<std::uint32_t> moved;
-        auto next = casts.begin();
-        for (std::uint32_t i = 0; i < plan_.launches.size(); ++i) {
-            for (; next != casts.end() && next->first == i; ++next)
-                launches.push_back(std::move(next->second));
-            moved.push_back(static_cast<std::uint32_t>(launches.size()));
-            launches.push_back(std::move(plan_.launches[i]));
-            std::uint32_t& of = launches.back().fallback_of;
-            if (of != no_launch) of = moved[of];
+        std::vector<std::uint32_t> order;
+        const std::size_t before = plan_.launches.size();
+        for (std::uint32_t i = 0, next = 0; i < before; ++i) {
+            for (; next < casts.size() && casts[next].first == i; ++next) {
+                order.push_back(static_cast<std::uint32_t>(plan_.launches.size()));
+                plan_.launches.push_back(std::move(casts[next].second));
+            }
+            order.push_back(i);
         }
-        plan_.launches = std::move(launches);
+        reorder(plan_, order);
     }
 
     Plan& plan_;

@@ -173,19 +173,12 @@ private:
 
     void order_by_epoch()
     {
-        std::vector<std::uint32_t> order(plan_.launches.size()), moved(order.size());
+        std::vector<std::uint32_t> order(plan_.launches.size());
         std::iota(order.begin(), order.end(), 0);
         std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
             return plan_.launches[a].epoch < plan_.launches[b].epoch;
         });
-        std::vector<PlanLaunch> launches;
-        for (const std::uint32_t i : order) {
-            moved[i] = static_cast<std::uint32_t>(launches.size());
-            launches.push_back(std::move(plan_.launches[i]));
-            if (launches.back().fallback_of != no_launch)
-                launches.back().fallback_of = moved[launches.back().fallback_of];
-        }
-        plan_.launches = std::move(launches);
+        reorder(plan_, order);
     }
 
     Plan& plan_;
