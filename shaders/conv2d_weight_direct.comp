@@ -1,6 +1,8 @@
 // devices: Vulkan
 // variants: conv2d_weight_direct: ; conv2d_weight_direct_texel: -DTEXELS
+// variants: conv2d_weight_direct_half: -DHALF ; conv2d_weight_direct_half_texel: -DHALF -DTEXELS
 // variants: conv2d_weight_direct_point: -DPOINT ; conv2d_weight_direct_point_texel: -DPOINT -DTEXELS
+// variants: conv2d_weight_direct_point_half: -DPOINT -DHALF ; conv2d_weight_direct_point_half_texel: -DPOINT -DHALF -DTEXELS
 // dw is the gradient by the weight (common/conv_direct.glsl). A group is one subgroup and computes 32 output channels,
 // 4 per lane, by 2 input channels (with POINT 8), over some of the images. If there are fewer output channels, lanes
 // share the pixels.
@@ -12,8 +14,8 @@
 //
 //   x          [N, Ci, H, W], dy [N][OH * OW] rows of `pitch` elements: [Co]
 //   sums       [parts][Co][Ci][taps]
-//   constants  0 to 2: common/conv_direct.glsl; 3: CHANNELS, Ci if that is constant and below SIDE, else
-//              SIDE; 4: LANES, the number of lanes with different output channels: 8, 4, 2, 1
+//   constants  0 to 3: common/conv_direct.glsl; 4: CHANNELS, Ci if that is constant and below SIDE, else
+//              SIDE; 5: LANES, the number of lanes with different output channels: 8, 4, 2, 1
 //   groups     parts * ceil(Co / (4 LANES)) * ceil(Ci / SIDE)
 //   requires   16-byte aligned operands, pitch a multiple of 4; and common/conv_direct.glsl
 //   texel      x and dy in the slab
@@ -32,8 +34,8 @@ const uint SIDE = 8u; // input channels per group
 const uint SIDE = 2u;
 #define EACH_CHANNEL(F) F(0) F(1)
 #endif
-layout(constant_id = 3) const uint CHANNELS = 8;
-layout(constant_id = 4) const uint LANES = 8;
+layout(constant_id = 4) const uint CHANNELS = 8;
+layout(constant_id = 5) const uint LANES = 8;
 
 RECORD(conv2d_weight_direct)
 INPUT(x) INPUT(dy) OUTPUT(sums)
@@ -47,7 +49,7 @@ END_RECORD
     FOUR(F, a, 16) FOUR(F, a, 20) FOUR(F, a, 24) FOUR(F, a, 28)
 #define LOAD_DY(unused, i)                                                                         \
     if (i < STEPS)                                                                                 \
-        gradient[i] = FETCH(dy, dy_at + min(pixel + i, last_pixel) * pitch4);
+        gradient[i] = IMAGE(dy, dy_at + min(pixel + i, last_pixel) * pitch4);
 #define BROADCAST(v, i) subgroupShuffle(v[(i) % 4], from + (i) / 4)
 #ifdef POINT
 #define MULTIPLY(taps, i) \

@@ -1,10 +1,12 @@
 // Direct convolution (without im2col), for CPUs with subgroups of 8 lanes: a lane computes 4 neighbouring pixels of the
 // output, counted row-major through an image, and gets its neighbours' pixels by shuffles.  Windows are 3 x 3 with a
-// padding of 1, or with POINT 1 x 1.  With TEXELS loads go through the slab's view, else by address.
+// padding of 1, or with POINT 1 x 1.  With TEXELS loads go through the slab's view, else by address.  With HALF
+// images are f16 or bf16, which are widened; all else is f32.
 //
 // constants  0: EDGES, if 32 is no multiple of the output's width: a subgroup's pixels may end inside of a row
 //            1: STRIDE, 1 or 2; with 2 the image is twice as wide as the output, whose width is a multiple of 4
 //            2: REST = width % 4, for windows of 3 x 3; if it is not 0, the width is at least 4
+//            3: with HALF, WIDENING (common/widening.glsl)
 // An image and an output image have a multiple of 4 pixels.
 #extension GL_KHR_shader_subgroup_basic : require
 #extension GL_KHR_shader_subgroup_shuffle : require
@@ -28,10 +30,33 @@ const int TAPS = 1;
 const int TAPS = 9;
 #endif
 
+// FETCH loads elements 4 at to 4 at + 3 of an operand, IMAGE those of an image, which PUT stores.
 #ifdef TEXELS
 #define FETCH(operand, at) texelFetch(slab, int(operand.texel) + int(at))
 #else
 #define FETCH(operand, at) Vec4s(operand.address).v[at]
+#endif
+#if defined(HALF)
+#define WIDENING_CONSTANT 3
+#include "common/widening.glsl"
+#include "common/narrowing.glsl"
+vec4 load_image(Operand image, int at)
+{
+#ifdef TEXELS
+    const uvec4 eight = floatBitsToUint(texelFetch(slab, int(image.texel) + (at >> 1)));
+    return widened((at & 1) == 0 ? eight.xy : eight.zw);
+#else
+    return widened(Longs(image.address).v[at]);
+#endif
+}
+#define IMAGE(image, at) load_image(image, int(at))
+#define PUT(image, at, value) Longs(image.address).v[at] = narrowed(value);
+#elif defined(TEXELS)
+#define IMAGE(image, at) FETCH(image, at)
+#define PUT(image, at, value) slab_window[WINDOW_OF(image.texel)].v[IN_WINDOW(image.texel) + at] = value;
+#else
+#define IMAGE(image, at) FETCH(image, at)
+#define PUT(image, at, value) Vec4s(image.address).v[at] = value;
 #endif
 
 // The positions of a lane's pixels; positions and sizes count texels.
@@ -93,16 +118,16 @@ Taps taps_of(Operand x, int image_at, Pixels p, int ky, bool present)
     Taps t;
     const int at = image_at + p.row_at[0];
     const bvec4 mask = bvec4(present && p.exists);
-    t.at[0] = mix(vec4(0.0), FETCH(x, at), mask);
+    t.at[0] = mix(vec4(0.0), IMAGE(x, at), mask);
     if (STRIDE == 2u)
-        t.at[0] = vec4(t.at[0].xz, mix(vec4(0.0), FETCH(x, at + 1), mask).xz);
+        t.at[0] = vec4(t.at[0].xz, mix(vec4(0.0), IMAGE(x, at + 1), mask).xz);
     return t;
 }
 #else
 #ifdef TEXELS
-#define FETCH_NEAR(x, at) FETCH(x, at)
+#define IMAGE_NEAR(x, at) IMAGE(x, at)
 #else
-#define FETCH_NEAR(x, at) FETCH(x, clamp(at, 0, p.end - 1)) // elements outside are masked
+#define IMAGE_NEAR(x, at) IMAGE(x, clamp(at, 0, p.end - 1)) // elements outside are masked
 #endif
 Taps taps_of(Operand x, int image_at, Pixels p, int ky, bool present)
 {
@@ -113,11 +138,11 @@ Taps taps_of(Operand x, int image_at, Pixels p, int ky, bool present)
     Taps t;
     if (STRIDE == 2u) {
         const bvec4 mask = bvec4(present && p.mask[ky * 3].x);
-        const vec4 v = mix(vec4(0.0), FETCH(x, at), mask), w = mix(vec4(0.0), FETCH(x, at + 1), mask);
+        const vec4 v = mix(vec4(0.0), IMAGE(x, at), mask), w = mix(vec4(0.0), IMAGE(x, at + 1), mask);
         float left = subgroupShuffle(w.w, before);
         if (EDGES) {
             const bool edge = lane == 0u && !p.first;
-            left = edge ? mix(0.0, FETCH(x, at - int(edge)).w, mask.x) : left;
+            left = edge ? mix(0.0, IMAGE(x, at - int(edge)).w, mask.x) : left;
         }
         t.at[0] = vec4(p.first ? 0.0 : left, v.yw, w.y);
         t.at[1] = vec4(v.xz, w.xz);
@@ -125,11 +150,11 @@ Taps taps_of(Operand x, int image_at, Pixels p, int ky, bool present)
     } else if (REST == 0u) {
         // Pixels of one row are all inside or all outside, so that the neighbours' values are masked correctly.
         const bvec4 mask = bvec4(present && p.mask[ky * 3].x);
-        const vec4 v = mix(vec4(0.0), FETCH(x, at), mask);
+        const vec4 v = mix(vec4(0.0), IMAGE(x, at), mask);
         float left = subgroupShuffle(v.w, before), right = subgroupShuffle(v.x, after);
         if (EDGES) {
             const bool at_left = lane == 0u && !p.first, at_right = lane == 7u && !p.last;
-            const vec4 edge = mix(vec4(0.0), FETCH(x, at + (at_left ? -1 : at_right ? 1 : 0)), mask);
+            const vec4 edge = mix(vec4(0.0), IMAGE(x, at + (at_left ? -1 : at_right ? 1 : 0)), mask);
             left = at_left ? edge.w : left;
             right = at_right ? edge.x : right;
         }
@@ -137,15 +162,15 @@ Taps taps_of(Operand x, int image_at, Pixels p, int ky, bool present)
         t.at[1] = v;
         t.at[2] = vec4(v.yzw, p.last ? 0.0 : right);
     } else {
-        const vec4 v = FETCH_NEAR(x, at);
+        const vec4 v = IMAGE_NEAR(x, at);
         if (rest == 0u) {
-            const vec4 edge = FETCH_NEAR(x, at + (lane == 0u ? -1 : 1));
+            const vec4 edge = IMAGE_NEAR(x, at + (lane == 0u ? -1 : 1));
             const float left = subgroupShuffle(v.w, before), right = subgroupShuffle(v.x, after);
             t.at[0] = vec4(lane == 0u ? edge.w : left, v.xyz);
             t.at[1] = v;
             t.at[2] = vec4(v.yzw, lane == 7u ? edge.x : right);
         } else {
-            const vec4 w = FETCH_NEAR(x, at + 1);
+            const vec4 w = IMAGE_NEAR(x, at + 1);
             t.at[0] = rest == 1u ? v : rest == 2u ? vec4(v.yzw, w.x) : vec4(v.zw, w.xy);
             t.at[1] = rest == 1u ? vec4(v.yzw, w.x) : rest == 2u ? vec4(v.zw, w.xy) : vec4(v.w, w.xyz);
             t.at[2] = rest == 1u ? vec4(v.zw, w.xy) : rest == 2u ? vec4(v.w, w.xyz) : w;

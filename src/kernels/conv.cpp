@@ -15,12 +15,9 @@ using Wanted = ConvProblem::Wanted;
 
 Dim always(const ConvProblem&) { return 1; }
 
-View as_f32(Lowering& l, const View& v)
+View& result_of(ConvProblem& p)
 {
-    if (v.dtype == f32) return v;
-    const View to = l.temporary(f32, v.sizes());
-    l.copy(v, to);
-    return to;
+    return p.wanted == Wanted::y ? p.y : p.wanted == Wanted::x ? p.x : p.weight;
 }
 
 constexpr std::array<Variant<ConvProblem>, 6> variants = {{
@@ -34,28 +31,42 @@ constexpr std::array<Variant<ConvProblem>, 6> variants = {{
 
 } // namespace
 
-ConvProblem with_f32_operands(Lowering& l, ConvProblem p)
+View as_f32(Lowering& l, const View& v)
+{
+    if (v.dtype == f32) return v;
+    const View to = l.temporary(f32, v.sizes());
+    l.copy(v, to);
+    return to;
+}
+
+DType operand_dtype(const ConvProblem& p) { return p.wanted == Wanted::weight ? p.x.dtype : p.weight.dtype; }
+
+void conv_in_f32(Lowering& l, const Capabilities& caps, ConvProblem p)
 {
     if (p.wanted != Wanted::x) p.x = as_f32(l, p.x);
     if (p.wanted != Wanted::weight) p.weight = as_f32(l, p.weight);
     if (p.wanted != Wanted::y) p.y = as_f32(l, p.y);
     if (p.bias) p.bias = as_f32(l, *p.bias);
-    return p;
+    View& result = result_of(p);
+    const View to = result;
+    if (to.dtype != f32) result = l.temporary(f32, to.sizes());
+    emit_fitting(variants, l, caps, p);
+    if (to.dtype != f32) l.copy(result, to);
 }
 
-DType operand_dtype(const ConvProblem& p) { return p.wanted == Wanted::weight ? p.x.dtype : p.weight.dtype; }
-
-// Where operands are f16 or bf16 and the result f32, only the variant `tile` reads them as they are.
+// Where operands are f16 or bf16 and products are of f32, only the variants `direct` and `tile` read them as they are.
 void conv(Lowering& l, const Capabilities& caps, const ConvProblem& p)
 {
-    const DType result = (p.wanted == Wanted::y ? p.y : p.wanted == Wanted::x ? p.x : p.weight).dtype;
-    const bool mixed = result == f32 && operand_dtype(p) != f32;
-    if (!mixed) return emit_fitting(variants, l, caps, p);
-    const bool by_tile = !refuse_depthwise(caps, p).empty() && refuse_conv_tile(caps, p).empty() &&
-                         same(conv_tile_serves(p), 1);
-    ConvProblem q = by_tile ? p : with_f32_operands(l, p);
-    if (q.bias) q.bias = as_f32(l, *q.bias);
-    emit_fitting(variants, l, caps, q);
+    ConvProblem q = p;
+    const bool of_f32 =
+        size_of(operand_dtype(p)) == 2 && (result_of(q).dtype == f32 || direct_takes_halves(caps));
+    if (!of_f32) return emit_fitting(variants, l, caps, p);
+    const auto fits = [&](auto refuse, auto serves) { return refuse(caps, p).empty() && same(serves(p), 1); };
+    if (!refuse_depthwise(caps, p).empty() &&
+        (fits(refuse_direct, direct_serves) || fits(refuse_conv_tile, conv_tile_serves))) {
+        if (q.bias) q.bias = as_f32(l, *q.bias);
+        emit_fitting(variants, l, caps, q);
+    } else conv_in_f32(l, caps, p);
 }
 
 std::vector<Refusal> explain_conv(const Capabilities& caps, const ConvProblem& p)

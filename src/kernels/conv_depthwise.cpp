@@ -51,16 +51,6 @@ void emit_x(Lowering& l, const ConvProblem& p, const Dim& flops)
     l.launch(record.launch({.groups = ceil_div(elements, 64), .flops = flops}));
 }
 
-// Computes f16 and bf16 in f32: on tensor cores a tile would have only one row.
-void conv_widened(Lowering& l, const Capabilities& caps, const ConvProblem& p)
-{
-    ConvProblem q = with_f32_operands(l, p);
-    View& result = p.wanted == Wanted::y ? q.y : p.wanted == Wanted::x ? q.x : q.weight;
-    result = l.temporary(f32, result.sizes());
-    conv_depthwise(l, caps, q);
-    l.copy(result, p.wanted == Wanted::y ? p.y : p.wanted == Wanted::x ? p.x : p.weight);
-}
-
 } // namespace
 
 std::string refuse_depthwise(const Capabilities&, const ConvProblem& p)
@@ -73,7 +63,7 @@ std::string refuse_depthwise(const Capabilities&, const ConvProblem& p)
 
 void conv_depthwise(Lowering& l, const Capabilities& caps, const ConvProblem& p)
 {
-    if (p.x.dtype != f32) return conv_widened(l, caps, p);
+    if (p.x.dtype != f32) return conv_in_f32(l, caps, p); // on tensor cores a tile would have only one row
     const Dim out = p.y.sizes()[1], elements = p.y.sizes()[0] * out * image_of(p.y);
     const Dim flops = 2 * elements * image_of(p.weight);
     if (p.wanted == Wanted::weight) return emit_weight(l, p, flops);

@@ -25,20 +25,26 @@ constexpr std::int64_t pixels = 32; // of a workgroup: 8 lanes with 4 each
 struct Problem {
     Dim n, ci, h, w, co, oh, ow, taps;
     std::int64_t stride;
+    DType dtype; // of x and y; the weight is f32
 
     Problem(const View& x, const View& weight, const View& y, std::int64_t step)
         : n(x.sizes()[0]), ci(x.sizes()[1]), h(x.sizes()[3]), w(x.sizes()[4]), co(y.sizes()[1]),
-          oh(y.sizes()[3]), ow(y.sizes()[4]), taps(weight.sizes()[3] * weight.sizes()[4]), stride(step)
+          oh(y.sizes()[3]), ow(y.sizes()[4]), taps(weight.sizes()[3] * weight.sizes()[4]), stride(step),
+          dtype(x.dtype)
     {}
     bool points() const { return same(taps, 1); }
-    std::string kernel(const char* name) const { return std::string(name) + (points() ? "_point" : ""); }
-    // Specialization constants: whether a workgroup's pixels may end inside of a row of `width` pixels, the stride, and
-    // `rest` (see for_each_rest).
-    std::vector<std::uint32_t> constants(const Dim& width, std::uint32_t rest) const
+    std::string kernel(const char* name) const
+    {
+        return std::string(name) + (points() ? "_point" : "") + (dtype == f32 ? "" : "_half");
+    }
+    // Specialization constants: whether a workgroup's pixels may end inside of a row of `width` pixels, the stride,
+    // `rest` (see for_each_rest) and how elements are widened.
+    std::vector<std::uint32_t> constants(const Lowering& l, const Dim& width, std::uint32_t rest) const
     {
         const std::int64_t constant = width.is_constant() ? width.value() : 0;
         const bool edges = constant == 0 || pixels % constant != 0;
-        return {edges ? 1u : 0u, static_cast<std::uint32_t>(stride), rest};
+        return {edges ? 1u : 0u, static_cast<std::uint32_t>(stride), rest,
+                dtype == f32 ? 0u : l.widening(dtype)};
     }
 };
 
@@ -65,7 +71,7 @@ std::uint32_t constant_below(const Dim& d, std::int64_t bound)
 void emit(Lowering& l, const Problem& p, const View& x, const View& w, const std::optional<View>& bias,
           const View& y, std::uint32_t rest)
 {
-    std::vector<std::uint32_t> constants = p.constants(p.ow, rest);
+    std::vector<std::uint32_t> constants = p.constants(l, p.ow, rest);
     const std::uint32_t channels = constant_below(p.ci, 4);
     constants.insert(constants.end(), {bias ? 1u : 0u, channels, p.ci.divisible_by(channels) ? 1u : 0u,
                                        constant_below(p.co, 8)});
@@ -91,7 +97,7 @@ void emit(Lowering& l, const Problem& p, const View& x, const View& w, const std
 void emit_y(Lowering& l, const ConvProblem& c)
 {
     const Problem p(c.x, c.weight, c.y, c.stride[1]);
-    View w = c.weight;
+    View w = as_f32(l, c.weight);
     if (!p.ci.divisible_by(4)) {
         w.layout.sizes = {1, p.co, p.ci * p.taps};
         w.layout.strides = {0, p.ci * p.taps, 1};
@@ -105,7 +111,7 @@ void emit_x(Lowering& l, const ConvProblem& c)
     const Problem p(c.y, c.weight, c.x, 1);
     const Dim channels = round_up(p.ci, 4);
     const View turned = l.temporary(f32, {p.co, channels, p.taps});
-    const ops::records::conv2d_flip flip{.weight = c.weight,
+    const ops::records::conv2d_flip flip{.weight = as_f32(l, c.weight),
                                          .turned = turned,
                                          .out_channels =
                                              p.ci, // p describes the reverse convolution, from y to x
@@ -115,7 +121,7 @@ void emit_x(Lowering& l, const ConvProblem& c)
     l.launch(flip.launch({.groups = ceil_div(p.co * channels * p.taps, 64)}));
     if (c.stride[1] == 1)
         return for_each_rest(l, c, [&](std::uint32_t rest) { emit(l, p, c.y, turned, {}, c.x, rest); });
-    std::vector<std::uint32_t> constants = p.constants(p.w, 0);
+    std::vector<std::uint32_t> constants = p.constants(l, p.w, 0);
     constants.push_back(p.ci.divisible_by(4) ? 1 : 0);
     const ops::records::conv2d_input_direct record{.dy = c.y,
                                                    .weight = turned,
@@ -159,7 +165,7 @@ void emit_weight(Lowering& l, const ConvProblem& c, const View& dy, const Dim& p
     const Dim parts =
         min(p.n, max(ceil_div(target_groups, max(tiles, 1)), ceil_div(p.n * image, max_pixels)));
     const View sums = l.temporary(f32, {parts, p.co, p.ci, p.taps});
-    std::vector<std::uint32_t> constants = p.constants(p.ow, rest);
+    std::vector<std::uint32_t> constants = p.constants(l, p.ow, rest);
     constants.insert(constants.end(), {constant_below(p.ci, side), static_cast<std::uint32_t>(lanes)});
     const ops::records::conv2d_weight_direct record{.x = c.x,
                                                     .dy = dy,
@@ -178,7 +184,9 @@ void emit_weight(Lowering& l, const ConvProblem& c, const View& dy, const Dim& p
                                       .constants = std::move(constants),
                                       .groups = parts * tiles,
                                       .flops = 2 * p.n * image * p.co * p.ci * p.taps}));
-    add_parts(l, sums, as_matrix(c.weight, p.co, p.ci * p.taps), parts);
+    const View sum = c.weight.dtype == f32 ? c.weight : l.temporary(f32, c.weight.sizes());
+    add_parts(l, sums, as_matrix(sum, p.co, p.ci * p.taps), parts);
+    if (c.weight.dtype != f32) l.copy(sum, c.weight);
 }
 
 void emit_weight(Lowering& l, const ConvProblem& c)
@@ -194,15 +202,23 @@ void emit_weight(Lowering& l, const ConvProblem& c)
     });
 }
 
-} // namespace
-
-std::string refuse_direct(const Capabilities& caps, const ConvProblem& p)
+std::string refuse_device(const Capabilities& caps)
 {
-    if (p.x.dtype == f64) return "it computes in f32";
     if (!caps.prefer_texels)
         return "the device has no texel view of its slab, or loads by address are as fast";
     if (!caps.subgroup_shuffle || caps.subgroup_size != 8)
         return "it needs subgroups of 8 lanes with shuffle";
+    return {};
+}
+
+} // namespace
+
+bool direct_takes_halves(const Capabilities& caps) { return refuse_device(caps).empty(); }
+
+std::string refuse_direct(const Capabilities& caps, const ConvProblem& p)
+{
+    if (p.x.dtype == f64) return "it computes in f32";
+    if (std::string reason = refuse_device(caps); !reason.empty()) return reason;
     if (p.groups != 1) return "the channels are in groups";
     if (!same(p.x.sizes()[2], 1) || !same(p.weight.sizes()[2], 1) || p.padding[0] != 0)
         return "the images have a depth";

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <string>
@@ -20,7 +21,7 @@ namespace {
 
 using namespace reprise;
 using Floats = std::vector<float>;
-using Product = Tensor (*)(const Tensor&, const Tensor&); // its two operands have one dtype
+using Product = std::function<Tensor(const Tensor&, const Tensor&)>; // its two operands have one dtype
 
 const device::Capabilities& capabilities() { return test::inner(default_device()).capabilities(); }
 bool has_matrices(DType t)
@@ -55,7 +56,7 @@ Tensor stored(const Tensor& x, Stored as)
 
 // A product of halves is that of their numbers in f32, rounded once: exactly so on Vulkan without cooperative matrices,
 // whose sums have another order.
-void expect_product(const Tensor& a, const Tensor& b, Product multiply)
+void expect_product(const Tensor& a, const Tensor& b, const Product& multiply)
 {
     const DType t = a.dtype();
     const Tensor found = multiply(a, b), wide = multiply(cast(a, f32), cast(b, f32));
@@ -329,6 +330,41 @@ TEST(HalfProducts, OfConvolutions)
             }
 }
 
+// Images of the kernels that read windows where they lie: each width % 4, strides, windows of one element, chunks of
+// channels.
+TEST(HalfProducts, OfConvolutionsWithoutPatches)
+{
+    struct Case {
+        std::array<std::int64_t, 4> x;
+        std::int64_t out_channels, side, stride;
+    };
+    const test::PlansOfTheirOwn plans;
+    for (const DType t : {f16, bf16})
+        for (const Case& c : std::vector<Case>{{{2, 5, 6, 40}, 9, 3, 1},
+                                               {{2, 3, 4, 5}, 6, 3, 1},
+                                               {{1, 2, 2, 70}, 3, 3, 1},
+                                               {{2, 4, 8, 7}, 9, 3, 1},
+                                               {{1, 70, 3, 4}, 2, 3, 1},
+                                               {{2, 4, 7, 48}, 10, 3, 2},
+                                               {{2, 9, 2, 2}, 3, 1, 1},
+                                               {{3, 8, 7, 16}, 10, 1, 2}}) {
+            SCOPED_TRACE(testing::Message() << name_of(t) << ' ' << c.x[1] << ' ' << c.x[3] << ' ' << c.side);
+            const Shape weight{c.out_channels, c.x[1], c.side, c.side};
+            const std::int64_t padding = c.side / 2;
+            const Tensor x = numbers({c.x.begin(), c.x.end()}, t, 11), w = numbers(weight, t, 12);
+            const ConvOptions<2> options{.stride = c.stride, .padding = padding};
+            expect_product(x, w, [&](const Tensor& a, const Tensor& b) {
+                return conv2d(a, b, b.flatten().narrow(0, 0, c.out_channels), options);
+            });
+            const Tensor y = conv2d(x, w, {}, options);
+            expect_product(w, y, [&](const Tensor& a, const Tensor& b) {
+                return conv2d_input(x.shape(), a, b, options);
+            });
+            expect_product(
+                x, y, [&](const Tensor& a, const Tensor& b) { return conv2d_weight(a, weight, b, options); });
+        }
+}
+
 // Attention of halves and its gradients are those of their numbers in f32, but for roundings: each number of features
 // has kernels.
 TEST(HalfProducts, OfAttention)
@@ -370,11 +406,19 @@ TEST(HalfProducts, ReadHalvesAsTheyAre)
         const std::string convolution = record([](Tensor x, Tensor y) { return conv2d(x, y); },
                                                {spec({2, 4, 8, 8}, t), spec({4, 4, 3, 3}, t)})
                                             .text();
+        const std::string padded = record([](Tensor x, Tensor y) { return conv2d(x, y, {}, {.padding = 1}); },
+                                          {spec({2, 4, 8, 8}, t), spec({4, 4, 3, 3}, t)})
+                                       .text();
         if (!kernels::products_read_halves(capabilities())) continue;
-        const bool tiles = kernels::tiles_read_halves(capabilities());
+        const bool tiles = kernels::tiles_read_halves(capabilities()),
+                   direct = kernels::direct_takes_halves(capabilities());
         const char* const kernel = has_matrices(t) ? "gemm_matrix_" : tiles ? "gemm_tile_half" : "_half (";
         EXPECT_THAT(product, testing::HasSubstr(kernel)) << product;
         EXPECT_GT(product.find("cast"), product.find(kernel)) << product; // the result's, not the operands'
+        if (direct) {
+            EXPECT_THAT(padded, testing::HasSubstr("conv2d_direct_half")) << padded;
+            EXPECT_THAT(padded, testing::Not(testing::HasSubstr("(v0, =v"))) << padded; // no cast of the images
+        }
         if (!tiles) continue;
         EXPECT_THAT(convolution, testing::HasSubstr("conv_tile_y_half")) << convolution;
         for (const std::string& text : {product, convolution})

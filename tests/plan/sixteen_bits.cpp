@@ -58,6 +58,33 @@ Program mlp_step(std::int64_t rows, DType dtype)
         {spec({rows, 784}, dtype), spec({rows}, i32)});
 }
 
+// Convolutions of 32 channels with batch norms.
+Program cnn_step(bool autocasts)
+{
+    const auto net = std::make_shared<nn::Sequential>();
+    for (const std::int64_t channels : {3, 32, 32, 32, 32}) {
+        net->push_back(nn::Conv2d(channels, 32, 3, {.padding = 1}));
+        net->push_back(nn::BatchNorm2d(32));
+        net->push_back(nn::ReLU());
+    }
+    net->push_back(nn::Flatten());
+    net->push_back(nn::Linear(32 * 16 * 16, 10));
+    const auto optimizer = std::make_shared<optim::SGD>((*net)->parameters(), optim::SGD::Options{.lr = 0.1});
+    return record(
+        [=](const Tensor& in, const Tensor& target) {
+            Tensor loss;
+            {
+                const autocast guard(bf16, autocasts);
+                loss = cross_entropy((*net)(in), target);
+            }
+            optimizer->zero_grad();
+            loss.backward();
+            optimizer->step();
+            return loss;
+        },
+        {spec({64, 3, 16, 16}), spec({64}, i32)});
+}
+
 double peak(const Program& p) { return static_cast<double>(p.memory({}).peak); }
 
 // Not on SwiftShader, whose products write f32.
@@ -78,6 +105,7 @@ TEST_P(SixteenBits, TakeSixTenthsOfTheMemory)
         const double f32_peak = peak(mlp_step(rows, f32));
         EXPECT_LE(peak(mlp_step(rows, bf16)), (is_gpu ? 1.0 : 0.65) * f32_peak) << rows;
     }
+    EXPECT_LE(peak(cnn_step(true)), 0.65 * peak(cnn_step(false)));
 }
 
 TEST_P(SixteenBits, NeedFewMoreEpochs)
