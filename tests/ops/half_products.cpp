@@ -417,7 +417,8 @@ TEST(HalfProducts, ReadHalvesAsTheyAre)
         EXPECT_GT(product.find("cast"), product.find(kernel)) << product; // the result's, not the operands'
         if (direct) {
             EXPECT_THAT(padded, testing::HasSubstr("conv2d_direct_half")) << padded;
-            EXPECT_THAT(padded, testing::Not(testing::HasSubstr("(v0, =v"))) << padded; // no cast of the images
+            EXPECT_THAT(padded, testing::Not(testing::HasSubstr("(v0, =v")))
+                << padded; // no cast of the images
         }
         if (!tiles) continue;
         EXPECT_THAT(convolution, testing::HasSubstr("conv_tile_y_half")) << convolution;
