@@ -1,13 +1,15 @@
 // variants: gemm_address: ; gemm_address_shuffle: -DSHUFFLE ; gemm_address_f64: -DDOUBLE
 // variants: gemm_address_half: -DHALVES ; gemm_address_shuffle_half: -DSHUFFLE -DHALVES
-// not on CUDA: gemm_address_half, gemm_address_quantized, gemm_address_quantized_half
+// variants: gemm_address_bf16: -DHALVES -DWIDENING_IS=BF16_BY_SHIFT ; gemm_address_f16: -DHALVES -DWIDENING_IS=F16_BY_UNPACK
+// not on CUDA: gemm_address_half, gemm_address_bf16, gemm_address_f16, gemm_address_quantized, gemm_address_quantized_half
 // variants: gemm_address_quantized: -DQUANTIZED ; gemm_address_quantized_f64: -DQUANTIZED -DDOUBLE
 // variants: gemm_address_quantized_half: -DQUANTIZED -DHALVES
 #version 460
 // C[b] = A[b] * B[b] with loads by address and any strides: transposes and views need no packing.
 // Numeric class: common/gemm.glsl.
 //
-// Each lane computes ROWS rows x COLUMNS columns, LANES columns apart, without barriers. There are three forms:
+// Each lane computes ROWS rows x COLUMNS columns, without barriers: columns LANES apart, or with HALVES pairs of
+// neighbours, 2 LANES apart. There are three forms:
 //   by default  8 rows x 8 columns, 4 lanes that all load the same A: runs on any device, tuned for
 //               SwiftShader
 //   DOUBLE      8 rows x 4 columns, 8 lanes: the same number of registers
@@ -16,9 +18,10 @@
 // With QUANTIZED, B is a matrix of common/quantized.glsl; its strides are those of the elements.
 //
 //   HALVES      with one of the f32 forms: A and B are f16 or bf16, of which words are loaded; with SINGLE_A or SINGLE_B
-//               one of them is f32.  With SHUFFLE and NARROWS C is in the dtype of halves, too, and N, its strides and
-//               its first element are even; with BIASED the sums are rounded after bias, [N] in that dtype, is added.
+//               one of them is f32.  With NARROWS C is in the dtype of halves, too, and N, its strides and its first
+//               element are even; with BIASED the sums are rounded after bias, [N] in that dtype, is added.
 //               With QUANTIZED A is f16 or bf16, and C is f32
+//   WIDENING_IS one dtype of both A and B, known to the compiler: on SwiftShader products take 0.4 of the time
 //
 //   groups     batches * ceil(M / 8) * ceil(N / 32);  SHUFFLE: batches * ceil(M / 16) * ceil(N / 32)
 //   requires   offsets below 2^31 elements
@@ -77,24 +80,31 @@ layout(local_size_x = LANES) in;
 #define WIDENING_CONSTANT 1
 const bool SINGLE_A = false, SINGLE_B = true; // B starts at its first element
 #else
+#ifdef WIDENING_IS
+const bool SINGLE_A = false, SINGLE_B = false;
+#else
 #define WIDENING_CONSTANT 0
 layout(constant_id = 3) const bool SINGLE_A = false;
 layout(constant_id = 4) const bool SINGLE_B = false;
 #endif
-#include "common/widening.glsl"
-#ifdef SHUFFLE
-#include "common/narrowing.glsl"
+#define STORES_HALVES
 layout(constant_id = 1) const bool NARROWS = false;
 layout(constant_id = 2) const bool BIASED = false;
 #endif
+#include "common/widening.glsl"
+#include "common/narrowing.glsl"
+#define COLUMN(i) (i / 2u * 2u * LANES + i % 2u)
+#define FIRST_COLUMN(lane) (2u * lane)
 // An operand of halves may start in the middle of a word.
 #define FIRST_OF(operand, single) (single ? 0 : int(operand.address.x / 2u % 2u))
 float element(Words x, int i, bool single)
 {
-    return single ? uintBitsToFloat(x.v[i]) : widened(x.v[i / 2] >> (i % 2 * 16) & 0xFFFFu);
+    return single ? uintBitsToFloat(x.v[i]) : widened(x.v[i >> 1] >> ((i & 1) << 4) & 0xFFFFu);
 }
 #define ELEMENT(x, i, single) element(x, i, single)
 #else
+#define COLUMN(i) (i * LANES)
+#define FIRST_COLUMN(lane) lane
 #define FIRST_OF(operand, single) 0
 #define ELEMENT(x, i, single) x.v[i]
 #endif
@@ -128,23 +138,18 @@ END_RECORD
 #define END_VECTOR(row, i) total[row][i] += sum[row][i];
 #define END(row) EACH_VECTOR(END_VECTOR, row)
 #define STORE(i)                                                                                   \
-    if (column + i * LANES < N)                                                                    \
-        C.v[c_at + i * int(LANES)] = total[0][i / 4][i % 4];
-#if defined(HALVES) && defined(SHUFFLE)
-// Even lanes store their element and that of the next lane, which is in the next column.
+    if (column + COLUMN(i) < N)                                                                    \
+        C.v[c_at + int(COLUMN(i))] = total[0][i / 4][i % 4];
+#ifdef STORES_HALVES
+#define ADD_BIAS(i)                                                                                \
+    {                                                                                              \
+        const uint at = min(column + COLUMN(i), N - 1u);                                           \
+        total[0][i / 4][i % 4] += widened(Words(record.bias.address).v[at / 2u] >> (at % 2u * 16u) & 0xFFFFu); \
+    }
 #define STORE_PAIR(i)                                                                              \
-    {                                                                                              \
-        precise float own = total[0][0][i];                                                        \
-        if (BIASED) own += bias[i];                                                                \
-        const float next = subgroupShuffle(own, lane | 1u);                                        \
-        if (lane % 2u == 0u && column + i * LANES < N)                                             \
-            pairs.v[(c_at + i * int(LANES)) / 2] = narrowed(own) | narrowed(next) << 16;           \
-    }
-#define LOAD_BIAS(i)                                                                               \
-    {                                                                                              \
-        const uint at = min(column + i * LANES, N - 1u);                                           \
-        bias[i] = widened(Words(record.bias.address).v[at / 2u] >> (at % 2u * 16u) & 0xFFFFu);     \
-    }
+    if (i % 2u == 0u && column + COLUMN(i) < N)                                                    \
+        pairs.v[(c_at + int(COLUMN(i))) / 2] =                                                     \
+            narrowed(total[0][i / 4][i % 4]) | narrowed(total[0][i / 4][(i + 1) % 4]) << 16;
 #endif
 #define MOVE_UP_VECTOR(row, i) total[row][i] = total[(row + 1) % ROWS][i];
 #define MOVE_UP(row) EACH_VECTOR(MOVE_UP_VECTOR, row)
@@ -179,14 +184,14 @@ void main()
     const int first_b = FIRST_OF(record.b, SINGLE_B) + outer * strideB + inner * record.sizes.b_inner_stride;
     const int first_c = outer * strideC + inner * record.sizes.c_inner_stride;
     const uint lane = gl_LocalInvocationID.x;
-    const uint column = tile.column + lane;
+    const uint column = tile.column + FIRST_COLUMN(lane);
 
     // Rows and columns beyond the edge read the last one instead and are not stored.
     int a_at[A_LOADS], b_at[COLUMNS];
     [[unroll]] for (uint i = 0u; i < A_LOADS; ++i)
         a_at[i] = first_a + int(min(tile.row + A_ROW(i), M - 1u)) * rsA;
     [[unroll]] for (uint i = 0u; i < COLUMNS; ++i)
-        b_at[i] = first_b + int(min(column + i * LANES, N - 1u)) * csB;
+        b_at[i] = first_b + int(min(column + COLUMN(i), N - 1u)) * csB;
 
     precise REAL4 sum[ROWS][COLUMNS / 4u], total[ROWS][COLUMNS / 4u];
     EACH_ROW(CLEAR)
@@ -217,15 +222,14 @@ void main()
 
     // Not unrolled, for small code: stores row 0 and moves the others up.
     int c_at = first_c + int(tile.row) * ldc + int(column);
-#if defined(HALVES) && defined(SHUFFLE)
+#ifdef STORES_HALVES
     Words pairs = Words(record.c.address);
-    vec4 bias = vec4(0.0); // of this lane's columns
-    if (BIASED) {
-        EACH_COLUMN(LOAD_BIAS)
-    }
 #endif
     for (uint row = 0u; row < min(M - tile.row, ROWS); ++row) {
-#if defined(HALVES) && defined(SHUFFLE)
+#ifdef STORES_HALVES
+        if (BIASED) {
+            EACH_COLUMN(ADD_BIAS)
+        }
         if (NARROWS) {
             EACH_COLUMN(STORE_PAIR)
         } else

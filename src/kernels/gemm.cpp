@@ -83,7 +83,13 @@ ops::LaunchSpec by_address(const Lowering& l, const char* kernel, const GemmProb
 // Handles any dtype and strides.  A library for products runs instead of this launch.
 ops::LaunchSpec general(const Lowering& l, const Capabilities& c, const GemmProblem& p)
 {
-    if (!c.is_cuda() || !is_half(p.a)) return by_address(l, "gemm_address", p, {8, 32});
+    if (!c.is_cuda() || !is_half(p.a)) {
+        ops::LaunchSpec spec = by_address(l, "gemm_address", p, {8, 32});
+        if (p.a.dtype != p.b.dtype) return spec;
+        if (p.a.dtype == bf16) spec.kernel = "gemm_address_bf16";
+        if (p.a.dtype == f16 && c.unpacks_subnormals) spec.kernel = "gemm_address_f16";
+        return spec;
+    }
     std::string kernel = p.a.dtype == f16 ? "gemm_half_f16" : "gemm_half_bf16";
     if (p.c.dtype == f32) kernel += "_wide";
     return with_record(p, by_tiles(kernel.c_str(), p, {64, 64}));
@@ -426,8 +432,7 @@ void emit_split(Lowering& l, const Capabilities& caps, const GemmProblem& p)
 bool products_write_halves(const Capabilities& c, const Shape& result)
 {
     constexpr std::int64_t may_be_split = enough_cpu_tiles * cpu_tile.rows * cpu_tile.columns; // elements
-    return c.prefer_texels && c.subgroup_shuffle && c.subgroup_size == 8 && !c.gpu_kernels() &&
-           !c.is_cuda() && !result.empty() && result.back().divisible_by(4) &&
+    return products_mix_dtypes(c) && !result.empty() && result.back().divisible_by(4) &&
            !shape::element_count(result).at_most(may_be_split);
 }
 

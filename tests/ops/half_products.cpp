@@ -412,7 +412,7 @@ TEST(HalfProducts, ReadHalvesAsTheyAre)
         if (!kernels::products_read_halves(capabilities())) continue;
         const bool tiles = kernels::tiles_read_halves(capabilities()),
                    direct = kernels::direct_takes_halves(capabilities());
-        const char* const kernel = has_matrices(t) ? "gemm_matrix_" : tiles ? "gemm_tile_half" : "_half (";
+        const char* const kernel = has_matrices(t) ? "gemm_matrix_" : tiles ? "gemm_tile_half" : "gemm_";
         EXPECT_THAT(product, testing::HasSubstr(kernel)) << product;
         EXPECT_GT(product.find("cast"), product.find(kernel)) << product; // the result's, not the operands'
         if (direct) {

@@ -87,16 +87,16 @@ Program cnn_step(bool autocasts)
 
 double peak(const Program& p) { return static_cast<double>(p.memory({}).peak); }
 
-// Not on SwiftShader, whose products write f32.
 class SixteenBits : public testing::TestWithParam<const char*> {};
-INSTANTIATE_TEST_SUITE_P(Devices, SixteenBits, testing::Values("lavapipe", "gpu"),
+INSTANTIATE_TEST_SUITE_P(Devices, SixteenBits, testing::Values("lavapipe", "swiftshader", "gpu"),
                          [](const auto& test) { return test.param; });
 
 TEST_P(SixteenBits, TakeSixTenthsOfTheMemory)
 {
     const Device device = test::imitation(GetParam());
     const test::UseDevice use(device);
-    const bool is_gpu = std::string(GetParam()) == "gpu";
+    const bool is_gpu = std::string(GetParam()) == "gpu",
+               is_swiftshader = std::string(GetParam()) == "swiftshader";
     const double plain = peak(gpt_step(false, Checkpoints::none)),
                  kept = peak(gpt_step(false, Checkpoints::in_f32));
     EXPECT_LE(peak(gpt_step(true, Checkpoints::none)), (is_gpu ? 0.62 : 0.60) * plain);
@@ -105,7 +105,8 @@ TEST_P(SixteenBits, TakeSixTenthsOfTheMemory)
         const double f32_peak = peak(mlp_step(rows, f32));
         EXPECT_LE(peak(mlp_step(rows, bf16)), (is_gpu ? 1.0 : 0.65) * f32_peak) << rows;
     }
-    EXPECT_LE(peak(cnn_step(true)), 0.65 * peak(cnn_step(false)));
+    // SwiftShader reads patches of f32.
+    EXPECT_LE(peak(cnn_step(true)), (is_swiftshader ? 0.75 : 0.65) * peak(cnn_step(false)));
 }
 
 TEST_P(SixteenBits, NeedFewMoreEpochs)
