@@ -190,6 +190,7 @@ public:
     // Bytes of shared memory that the kernels of GPUs may use, for a workgroup of 256 invocations; 0 on other devices,
     // where such kernels are not chosen.
     virtual std::uint32_t group_memory() const = 0;
+    virtual bool fuses() const = 0;               // whether elementwise launches join those next to them
     virtual bool half_access() const = 0;         // Capabilities::half_access
     virtual bool products_mix_dtypes() const = 0; // whether one operand may be f32 and the other f16 or bf16
     // Whether the kernels of CPUs store this result, if it is f16 or bf16; they add a bias then, too.

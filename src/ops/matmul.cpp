@@ -65,13 +65,23 @@ std::vector<Tensor> vjp(const VjpArguments& a)
 void lower_sums(Lowering& l, const View& bias, const View& c)
 {
     const Shape& sizes = c.sizes();
-    View sums = l.temporary(f32, sizes), repeated = bias, wide = l.temporary(f32, sizes);
+    const View sums = l.temporary(f32, sizes);
     lower_product(l, l.input(0), l.input(1), sums);
-    repeated.layout.sizes = sizes;
-    repeated.layout.strides = {0, 1};
-    l.copy(repeated, wide);
+    const auto repeat = [&](View v) {
+        v.layout.sizes = sizes;
+        v.layout.strides = {0, 1};
+        return v;
+    };
+    // With a fuser the cast of the repeated row is part of the sum, else that of the row takes less memory.
+    View row = l.fuses() ? repeat(bias) : bias;
+    if (row.dtype != f32) {
+        const View wide = l.temporary(f32, row.sizes());
+        l.copy(row, wide);
+        row = wide;
+    }
+    if (!l.fuses()) row = repeat(row);
     const View total = c.dtype == f32 ? c : l.temporary(f32, sizes);
-    l.elementwise(row_op("add"), {sums, wide}, total);
+    l.elementwise(row_op("add"), {sums, row}, total);
     if (c.dtype != f32) l.copy(total, c);
 }
 
