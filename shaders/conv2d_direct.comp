@@ -1,8 +1,14 @@
 // devices: Vulkan
 // variants: conv2d_direct: ; conv2d_direct_texel: -DTEXELS
-// variants: conv2d_direct_half: -DHALF ; conv2d_direct_half_texel: -DHALF -DTEXELS
+// variants: conv2d_direct_f16: -DFIXED_WIDENING=F16_BY_UNPACK
+// variants: conv2d_direct_f16_texel: -DTEXELS -DFIXED_WIDENING=F16_BY_UNPACK
+// variants: conv2d_direct_bf16: -DFIXED_WIDENING=BF16_BY_SHIFT
+// variants: conv2d_direct_bf16_texel: -DTEXELS -DFIXED_WIDENING=BF16_BY_SHIFT
 // variants: conv2d_direct_point: -DPOINT ; conv2d_direct_point_texel: -DPOINT -DTEXELS
-// variants: conv2d_direct_point_half: -DPOINT -DHALF ; conv2d_direct_point_half_texel: -DPOINT -DHALF -DTEXELS
+// variants: conv2d_direct_point_f16: -DPOINT -DFIXED_WIDENING=F16_BY_UNPACK
+// variants: conv2d_direct_point_f16_texel: -DPOINT -DTEXELS -DFIXED_WIDENING=F16_BY_UNPACK
+// variants: conv2d_direct_point_bf16: -DPOINT -DFIXED_WIDENING=BF16_BY_SHIFT
+// variants: conv2d_direct_point_bf16_texel: -DPOINT -DTEXELS -DFIXED_WIDENING=BF16_BY_SHIFT
 // y = conv(x, w) + bias (common/conv_direct.glsl). A group is one subgroup and computes 8 output channels of 32 pixels.
 //
 // Numeric class: a sum over (channel, ky, kx) ascending, in chunks of 64 channels. The sum of a chunk starts at +0 and
@@ -10,12 +16,12 @@
 //
 //   x          [N, Ci, H, W], y [N, Co, OH, OW], bias [Co]
 //   weight     [Co] rows of `pitch` elements: [ceil(Ci / 4) * 4][taps]
-//   constants  0 to 3: common/conv_direct.glsl; 4: whether there is a bias; 5: CHANNELS, Ci if that is constant and
-//              below 4, else 4; 6: EVEN, promises that Ci is a multiple of CHANNELS; 7: OUTPUTS, Co if that is
+//   constants  0 to 2: common/conv_direct.glsl; 3: whether there is a bias; 4: CHANNELS, Ci if that is constant and
+//              below 4, else 4; 5: EVEN, promises that Ci is a multiple of CHANNELS; 6: OUTPUTS, Co if that is
 //              constant and below 8, else 8
 //   groups     N * ceil(OH * OW / 32) * ceil(Co / 8)
 //   requires   16-byte aligned operands, pitch a multiple of 4; and common/conv_direct.glsl
-//   texel      x and w in the slab, y in one window
+//   texel      x and w in the slab, y in one window, unless it is f16 or bf16
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #ifdef TEXELS
@@ -23,10 +29,10 @@
 #endif
 #include "common/abi.glsl"
 #include "common/conv_direct.glsl"
-layout(constant_id = 4) const bool BIAS = false;
-layout(constant_id = 5) const uint CHANNELS = 4;
-layout(constant_id = 6) const bool EVEN = false;
-layout(constant_id = 7) const uint OUTPUTS = 8;
+layout(constant_id = 3) const bool BIAS = false;
+layout(constant_id = 4) const uint CHANNELS = 4;
+layout(constant_id = 5) const bool EVEN = false;
+layout(constant_id = 6) const uint OUTPUTS = 8;
 
 RECORD(conv2d_direct)
 INPUT(x) INPUT(weight) INPUT(bias) OUTPUT(y)
@@ -67,7 +73,7 @@ const uint CHUNK = 64u; // input channels per chunk
         precise vec4 result = total[row];                                                            \
         if (BIAS)                                                                                    \
             result += Floats(bias.address).v[channel + row];                                         \
-        PUT(y, y_at + row * out_image4, result)                                                         \
+        PUT(y, y_at + row * out_image4, result)                                                      \
     }
 
 void main()

@@ -1,8 +1,14 @@
 // devices: Vulkan
 // variants: conv2d_input_direct: ; conv2d_input_direct_texel: -DTEXELS
-// variants: conv2d_input_direct_half: -DHALF ; conv2d_input_direct_half_texel: -DHALF -DTEXELS
+// variants: conv2d_input_direct_f16: -DFIXED_WIDENING=F16_BY_UNPACK
+// variants: conv2d_input_direct_f16_texel: -DTEXELS -DFIXED_WIDENING=F16_BY_UNPACK
+// variants: conv2d_input_direct_bf16: -DFIXED_WIDENING=BF16_BY_SHIFT
+// variants: conv2d_input_direct_bf16_texel: -DTEXELS -DFIXED_WIDENING=BF16_BY_SHIFT
 // variants: conv2d_input_direct_point: -DPOINT ; conv2d_input_direct_point_texel: -DPOINT -DTEXELS
-// variants: conv2d_input_direct_point_half: -DPOINT -DHALF ; conv2d_input_direct_point_half_texel: -DPOINT -DHALF -DTEXELS
+// variants: conv2d_input_direct_point_f16: -DPOINT -DFIXED_WIDENING=F16_BY_UNPACK
+// variants: conv2d_input_direct_point_f16_texel: -DPOINT -DTEXELS -DFIXED_WIDENING=F16_BY_UNPACK
+// variants: conv2d_input_direct_point_bf16: -DPOINT -DFIXED_WIDENING=BF16_BY_SHIFT
+// variants: conv2d_input_direct_point_bf16_texel: -DPOINT -DTEXELS -DFIXED_WIDENING=BF16_BY_SHIFT
 // dx is the gradient by the input, for windows with a stride of 2 (common/conv_direct.glsl). A group is one subgroup
 // and computes 8 input channels for 32 pixels of dy. Pixel (a, b) of dy and its right and lower neighbours contribute
 // to the pixels (2a, 2b) to (2a + 1, 2b + 1) of dx.
@@ -12,11 +18,11 @@
 //
 //   dy         [N, Co, OH, OW], dx [N, Ci, H, W]
 //   weight     [Ci] rows of `pitch` elements: [ceil(Co / 4) * 4][taps], flipped (conv2d_flip)
-//   constants  0: EDGES, 1: 1, 2: 0, 3: WIDENING (of common/conv_direct.glsl, which reads dy); 4: EVEN,
-//              promises that Co % 4 is 0
+//   constants  0: EDGES, 1: 1, 2: 0 (of common/conv_direct.glsl, which reads dy); 3: EVEN, promises that
+//              Co % 4 is 0
 //   groups     N * ceil(OH * OW / 32) * ceil(Ci / 8)
 //   requires   16-byte aligned operands, OW a multiple of 4, W = 2 OW
-//   texel      dy and w in the slab, dx in one window
+//   texel      dy and w in the slab, dx in one window, unless it is f16 or bf16
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #ifdef TEXELS
@@ -24,7 +30,7 @@
 #endif
 #include "common/abi.glsl"
 #include "common/conv_direct.glsl"
-layout(constant_id = 4) const bool EVEN = false;
+layout(constant_id = 3) const bool EVEN = false;
 
 RECORD(conv2d_input_direct)
 INPUT(dy) INPUT(weight) OUTPUT(dx)
@@ -70,7 +76,7 @@ const uint CHUNK = 64u; // output channels per chunk
     sum[row * 4 + q] = vec4(0.0);
 #define END_CHUNK(row) EACH_4(END_QUARTER, row)
 #define PUT_PAIR(at, even, odd)                                            \
-    PUT(dx, at, vec4(even.x, odd.x, even.y, odd.y))                            \
+    PUT(dx, at, vec4(even.x, odd.x, even.y, odd.y))                        \
     PUT(dx, at + 1u, vec4(even.z, odd.z, even.w, odd.w))
 #define STORE(row)                                                                       \
     if (p.exists && row < rows) {                                                        \

@@ -1,8 +1,14 @@
 // devices: Vulkan
 // variants: conv2d_weight_direct: ; conv2d_weight_direct_texel: -DTEXELS
-// variants: conv2d_weight_direct_half: -DHALF ; conv2d_weight_direct_half_texel: -DHALF -DTEXELS
+// variants: conv2d_weight_direct_f16: -DFIXED_WIDENING=F16_BY_UNPACK
+// variants: conv2d_weight_direct_f16_texel: -DTEXELS -DFIXED_WIDENING=F16_BY_UNPACK
+// variants: conv2d_weight_direct_bf16: -DFIXED_WIDENING=BF16_BY_SHIFT
+// variants: conv2d_weight_direct_bf16_texel: -DTEXELS -DFIXED_WIDENING=BF16_BY_SHIFT
 // variants: conv2d_weight_direct_point: -DPOINT ; conv2d_weight_direct_point_texel: -DPOINT -DTEXELS
-// variants: conv2d_weight_direct_point_half: -DPOINT -DHALF ; conv2d_weight_direct_point_half_texel: -DPOINT -DHALF -DTEXELS
+// variants: conv2d_weight_direct_point_f16: -DPOINT -DFIXED_WIDENING=F16_BY_UNPACK
+// variants: conv2d_weight_direct_point_f16_texel: -DPOINT -DTEXELS -DFIXED_WIDENING=F16_BY_UNPACK
+// variants: conv2d_weight_direct_point_bf16: -DPOINT -DFIXED_WIDENING=BF16_BY_SHIFT
+// variants: conv2d_weight_direct_point_bf16_texel: -DPOINT -DTEXELS -DFIXED_WIDENING=BF16_BY_SHIFT
 // dw is the gradient by the weight (common/conv_direct.glsl). A group is one subgroup and computes 32 output channels,
 // 4 per lane, by 2 input channels (with POINT 8), over some of the images. If there are fewer output channels, lanes
 // share the pixels.
@@ -14,8 +20,8 @@
 //
 //   x          [N, Ci, H, W], dy [N][OH * OW] rows of `pitch` elements: [Co]
 //   sums       [parts][Co][Ci][taps]
-//   constants  0 to 3: common/conv_direct.glsl; 4: CHANNELS, Ci if that is constant and below SIDE, else
-//              SIDE; 5: LANES, the number of lanes with different output channels: 8, 4, 2, 1
+//   constants  0 to 2: common/conv_direct.glsl; 3: CHANNELS, Ci if that is constant and below SIDE, else
+//              SIDE; 4: LANES, the number of lanes with different output channels: 8, 4, 2, 1
 //   groups     parts * ceil(Co / (4 LANES)) * ceil(Ci / SIDE)
 //   requires   16-byte aligned operands, pitch a multiple of 4; and common/conv_direct.glsl
 //   texel      x and dy in the slab
@@ -34,8 +40,8 @@ const uint SIDE = 8u; // input channels per group
 const uint SIDE = 2u;
 #define EACH_CHANNEL(F) F(0) F(1)
 #endif
-layout(constant_id = 4) const uint CHANNELS = 8;
-layout(constant_id = 5) const uint LANES = 8;
+layout(constant_id = 3) const uint CHANNELS = 8;
+layout(constant_id = 4) const uint LANES = 8;
 
 RECORD(conv2d_weight_direct)
 INPUT(x) INPUT(dy) OUTPUT(sums)

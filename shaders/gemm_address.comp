@@ -1,7 +1,9 @@
 // variants: gemm_address: ; gemm_address_shuffle: -DSHUFFLE ; gemm_address_f64: -DDOUBLE
 // variants: gemm_address_half: -DHALVES ; gemm_address_shuffle_half: -DSHUFFLE -DHALVES
-// variants: gemm_address_bf16: -DHALVES -DWIDENING_IS=BF16_BY_SHIFT ; gemm_address_f16: -DHALVES -DWIDENING_IS=F16_BY_UNPACK
-// not on CUDA: gemm_address_half, gemm_address_bf16, gemm_address_f16, gemm_address_quantized, gemm_address_quantized_half
+// variants: gemm_address_bf16: -DHALVES -DFIXED_WIDENING=BF16_BY_SHIFT
+// variants: gemm_address_f16: -DHALVES -DFIXED_WIDENING=F16_BY_UNPACK
+// not on CUDA: gemm_address_half, gemm_address_bf16, gemm_address_f16
+// not on CUDA: gemm_address_quantized, gemm_address_quantized_half
 // variants: gemm_address_quantized: -DQUANTIZED ; gemm_address_quantized_f64: -DQUANTIZED -DDOUBLE
 // variants: gemm_address_quantized_half: -DQUANTIZED -DHALVES
 #version 460
@@ -21,8 +23,11 @@
 //               one of them is f32.  With NARROWS C is in the dtype of halves, too, and N, its strides and its first
 //               element are even; with BIASED the sums are rounded after bias, [N] in that dtype, is added.
 //               With QUANTIZED A is f16 or bf16, and C is f32
-//   WIDENING_IS one dtype of both A and B, known to the compiler: on SwiftShader products take 0.4 of the time
+//   FIXED_WIDENING  with HALVES: A and B have the one dtype, and the code no branches: products take 0.4 of the time on
+//               SwiftShader
 //
+//   constants  HALVES: 0: WIDENING; 1: NARROWS; 2: BIASED; 3: SINGLE_A; 4: SINGLE_B; with FIXED_WIDENING only 1 and 2
+//              QUANTIZED: 0: FORMAT; 1: WIDENING, with HALVES
 //   groups     batches * ceil(M / 8) * ceil(N / 32);  SHUFFLE: batches * ceil(M / 16) * ceil(N / 32)
 //   requires   offsets below 2^31 elements
 #extension GL_GOOGLE_include_directive : require
@@ -80,7 +85,7 @@ layout(local_size_x = LANES) in;
 #define WIDENING_CONSTANT 1
 const bool SINGLE_A = false, SINGLE_B = true; // B starts at its first element
 #else
-#ifdef WIDENING_IS
+#ifdef FIXED_WIDENING
 const bool SINGLE_A = false, SINGLE_B = false;
 #else
 #define WIDENING_CONSTANT 0
@@ -141,11 +146,12 @@ END_RECORD
     if (column + COLUMN(i) < N)                                                                    \
         C.v[c_at + int(COLUMN(i))] = total[0][i / 4][i % 4];
 #ifdef STORES_HALVES
-#define ADD_BIAS(i)                                                                                \
+#define LOAD_BIAS(i)                                                                               \
     {                                                                                              \
         const uint at = min(column + COLUMN(i), N - 1u);                                           \
-        total[0][i / 4][i % 4] += widened(Words(record.bias.address).v[at / 2u] >> (at % 2u * 16u) & 0xFFFFu); \
+        bias[i / 4][i % 4] = widened(Words(record.bias.address).v[at / 2u] >> (at % 2u * 16u) & 0xFFFFu); \
     }
+#define ADD_BIAS(i) total[0][i / 4][i % 4] += bias[i / 4][i % 4];
 #define STORE_PAIR(i)                                                                              \
     if (i % 2u == 0u && column + COLUMN(i) < N)                                                    \
         pairs.v[(c_at + int(COLUMN(i))) / 2] =                                                     \
@@ -224,6 +230,10 @@ void main()
     int c_at = first_c + int(tile.row) * ldc + int(column);
 #ifdef STORES_HALVES
     Words pairs = Words(record.c.address);
+    vec4 bias[COLUMNS / 4u]; // of this lane's columns
+    if (BIASED) {
+        EACH_COLUMN(LOAD_BIAS)
+    }
 #endif
     for (uint row = 0u; row < min(M - tile.row, ROWS); ++row) {
 #ifdef STORES_HALVES

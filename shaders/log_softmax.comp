@@ -15,8 +15,11 @@
 #include "common/abi.glsl"
 #include "common/vocabulary.glsl"
 
+#ifdef CHAIN
+#define RESULT y
+#endif
 RECORD(log_softmax)
-INPUT(x) OUTPUT(y)
+INPUT(x) OUTPUT(y) CHAIN_OPERANDS
 INT(columns) INT(rows) INT(lane_bits) INT(x_along) INT(y_along)
 LIST(sizes) LIST(x_strides) LIST(y_strides)
 END_RECORD
@@ -67,14 +70,14 @@ void main()
     const float log_total = rp_log(total);
 #endif
 #ifdef SOFTMAX
-#define RESULT exponential(shifted) / total
+#define VALUE exponential(shifted) / total
 #else
-#define RESULT shifted - log_total
+#define VALUE shifted - log_total
 #endif
 #define WRITE(k)                                                                                             \
     if (e + k < n) {                                                                                         \
         precise vec4 shifted = load4_as(x, e + k, n, X) - largest;                                           \
-        precise vec4 result = RESULT;                                                                        \
+        precise vec4 result = VALUE;                                                                         \
         store4_result_as(y, e + k, n, Y, result);                                                            \
     }
     for (uint e = FIRST; e < n; e += STEP) {

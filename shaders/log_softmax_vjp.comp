@@ -15,8 +15,11 @@
 #include "common/abi.glsl"
 #include "common/vocabulary.glsl"
 
+#ifdef CHAIN
+#define RESULT dx
+#endif
 RECORD(log_softmax_vjp)
-INPUT(dy) INPUT(y) OUTPUT(dx)
+INPUT(dy) INPUT(y) OUTPUT(dx) CHAIN_OPERANDS
 INT(columns) INT(rows) INT(lane_bits) INT(dy_along) INT(y_along) INT(dx_along)
 LIST(sizes) LIST(dy_strides) LIST(y_strides) LIST(dx_strides)
 END_RECORD
@@ -61,14 +64,14 @@ void main()
     }
 
 #ifdef SOFTMAX
-#define RESULT (g - total) * v
+#define VALUE (g - total) * v
 #else
-#define RESULT g - exponential(v) * total
+#define VALUE g - exponential(v) * total
 #endif
 #define WRITE(k)                                                                                             \
     if (e + k < n) {                                                                                         \
         const vec4 g = load4_as(dy, e + k, n, DY), v = load4_as(y, e + k, n, Y);                             \
-        precise vec4 result = RESULT;                                                                        \
+        precise vec4 result = VALUE;                                                                         \
         store4_result_as(dx, e + k, n, DX, result);                                                          \
     }
     for (uint e = FIRST; e < n; e += STEP) {

@@ -261,6 +261,21 @@ void Training::save(const fs::path& path) const
                                        {"seconds", std::to_string(history_.seconds)}}});
 }
 
+namespace {
+
+// Returns a number of the file's metadata.  Throws Error(file) if it is none.
+template <class T> T number_of(const rp::ModelFile& file, const fs::path& path, const char* name)
+{
+    const std::string text = file.metadata(name).to_text();
+    T number{};
+    if (!(std::istringstream(text) >> number))
+        throw rp::Error(rp::ErrorKind::file,
+                        path.string() + ": the metadata " + name + " (" + text + ") is no number.");
+    return number;
+}
+
+} // namespace
+
 void Training::load(const fs::path& path)
 {
     const rp::ModelFile file(path);
@@ -284,11 +299,11 @@ void Training::load(const fs::path& path)
     history_.test_loss = numbers("history.test_loss");
     history_.test_accuracy = numbers("history.test_accuracy");
     started_ = static_cast<std::int64_t>(history_.loss.size());
-    texts_ = std::stoll(file.metadata("texts").to_text());
-    history_.seconds = std::stod(file.metadata("seconds").to_text());
+    texts_ = number_of<std::int64_t>(file, path, "texts");
+    history_.seconds = number_of<double>(file, path, "seconds");
     if (texts_ > 0) history_.texts_per_second = static_cast<double>(texts_) / history_.seconds;
-    rp::set_generator_state({.seed = std::stoull(file.metadata("seed").to_text()),
-                             .ordinal = std::stoull(file.metadata("ordinal").to_text())});
+    rp::set_generator_state({.seed = number_of<std::uint64_t>(file, path, "seed"),
+                             .ordinal = number_of<std::uint64_t>(file, path, "ordinal")});
 }
 
 } // namespace bert_lora

@@ -32,6 +32,22 @@ template <class C, class F> void for_each_number(C& c, const F& f)
     throw rp::Error(kind, path.string() + ": " + what);
 }
 
+// Throws unless the texts of the model's vocabulary are in lower case; a folder without tokenizer_config.json is one of them.
+void require_lower_case(const fs::path& folder)
+{
+    const fs::path path = folder / "tokenizer_config.json";
+    std::ifstream file(path, std::ios::binary);
+    if (!file) return;
+    bool lower = true;
+    try {
+        lower = json::parse(file).value("do_lower_case", true);
+    } catch (const json::exception& error) {
+        refuse(rp::ErrorKind::file, path, error.what());
+    }
+    if (!lower)
+        refuse(rp::ErrorKind::unsupported, path, "the model is cased: take one for texts in lower case.");
+}
+
 } // namespace
 
 Config read_config(const fs::path& folder)
@@ -67,6 +83,7 @@ Config read_config(const fs::path& folder)
     if (type != "bert" || activation != "gelu")
         refuse(rp::ErrorKind::unsupported, path,
                "the model (" + type + ", " + activation + ") is no BERT with the activation gelu.");
+    require_lower_case(folder);
     return c;
 }
 

@@ -1,12 +1,12 @@
 // Direct convolution (without im2col), for CPUs with subgroups of 8 lanes: a lane computes 4 neighbouring pixels of the
 // output, counted row-major through an image, and gets its neighbours' pixels by shuffles.  Windows are 3 x 3 with a
-// padding of 1, or with POINT 1 x 1.  With TEXELS loads go through the slab's view, else by address.  With HALF
-// images are f16 or bf16, which are widened; all else is f32.
+// padding of 1, or with POINT 1 x 1.  With TEXELS loads go through the slab's view, else by address.  With
+// FIXED_WIDENING images are f16 or bf16, which are widened, also as rows of pixels in conv2d_weight_direct; all else is
+// f32.
 //
 // constants  0: EDGES, if 32 is no multiple of the output's width: a subgroup's pixels may end inside of a row
 //            1: STRIDE, 1 or 2; with 2 the image is twice as wide as the output, whose width is a multiple of 4
 //            2: REST = width % 4, for windows of 3 x 3; if it is not 0, the width is at least 4
-//            3: with HALF, WIDENING (common/widening.glsl)
 // An image and an output image have a multiple of 4 pixels.
 #extension GL_KHR_shader_subgroup_basic : require
 #extension GL_KHR_shader_subgroup_shuffle : require
@@ -36,8 +36,7 @@ const int TAPS = 9;
 #else
 #define FETCH(operand, at) Vec4s(operand.address).v[at]
 #endif
-#if defined(HALF)
-#define WIDENING_CONSTANT 3
+#ifdef FIXED_WIDENING
 #include "common/widening.glsl"
 #include "common/narrowing.glsl"
 vec4 load_image(Operand image, int at)
@@ -51,12 +50,13 @@ vec4 load_image(Operand image, int at)
 }
 #define IMAGE(image, at) load_image(image, int(at))
 #define PUT(image, at, value) Longs(image.address).v[at] = narrowed(value);
-#elif defined(TEXELS)
-#define IMAGE(image, at) FETCH(image, at)
+#else
+#define IMAGE FETCH
+#ifdef TEXELS
 #define PUT(image, at, value) slab_window[WINDOW_OF(image.texel)].v[IN_WINDOW(image.texel) + at] = value;
 #else
-#define IMAGE(image, at) FETCH(image, at)
 #define PUT(image, at, value) Vec4s(image.address).v[at] = value;
+#endif
 #endif
 
 // The positions of a lane's pixels; positions and sizes count texels.

@@ -1,13 +1,13 @@
 // The f32 that equals an f16 or a bf16.  The including file defines WIDENING_CONSTANT, the number of the specialization
-// constant that tells how it is found, or WIDENING_IS, the one way that the kernel has.
+// constant that tells how it is found, or FIXED_WIDENING, the one way that the kernel has.
 #ifndef COMMON_WIDENING
 #define COMMON_WIDENING
 
 // Lowering::widening() chooses.  F16_BY_UNPACK takes one instruction instead of 14, on devices where it keeps subnormal
 // numbers.
 const uint F16_BY_INTEGERS = 0u, F16_BY_UNPACK = 1u, BF16_BY_SHIFT = 2u;
-#ifdef WIDENING_IS
-const uint WIDENING = WIDENING_IS;
+#ifdef FIXED_WIDENING
+const uint WIDENING = FIXED_WIDENING;
 #else
 layout(constant_id = WIDENING_CONSTANT) const uint WIDENING = F16_BY_INTEGERS;
 #endif

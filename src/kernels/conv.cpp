@@ -8,17 +8,13 @@ namespace reprise::kernels {
 namespace {
 
 using device::Capabilities;
+using ops::as_f32;
 using ops::ConvProblem;
 using ops::Lowering;
 using ops::View;
 using Wanted = ConvProblem::Wanted;
 
 Dim always(const ConvProblem&) { return 1; }
-
-View& result_of(ConvProblem& p)
-{
-    return p.wanted == Wanted::y ? p.y : p.wanted == Wanted::x ? p.x : p.weight;
-}
 
 constexpr std::array<Variant<ConvProblem>, 6> variants = {{
     {"direct", refuse_direct, direct_serves, conv_direct},
@@ -31,42 +27,40 @@ constexpr std::array<Variant<ConvProblem>, 6> variants = {{
 
 } // namespace
 
-View as_f32(Lowering& l, const View& v)
-{
-    if (v.dtype == f32) return v;
-    const View to = l.temporary(f32, v.sizes());
-    l.copy(v, to);
-    return to;
-}
-
 DType operand_dtype(const ConvProblem& p) { return p.wanted == Wanted::weight ? p.x.dtype : p.weight.dtype; }
 
 void conv_in_f32(Lowering& l, const Capabilities& caps, ConvProblem p)
 {
-    if (p.wanted != Wanted::x) p.x = as_f32(l, p.x);
-    if (p.wanted != Wanted::weight) p.weight = as_f32(l, p.weight);
-    if (p.wanted != Wanted::y) p.y = as_f32(l, p.y);
-    if (p.bias) p.bias = as_f32(l, *p.bias);
-    View& result = result_of(p);
+    View& result = p.wanted == Wanted::y ? p.y : p.wanted == Wanted::x ? p.x : p.weight;
     const View to = result;
+    for (View* v : {&p.x, &p.weight, &p.y})
+        if (v != &result) *v = as_f32(l, *v);
+    if (p.bias) p.bias = as_f32(l, *p.bias);
     if (to.dtype != f32) result = l.temporary(f32, to.sizes());
     emit_fitting(variants, l, caps, p);
     if (to.dtype != f32) l.copy(result, to);
 }
 
-// Where operands are f16 or bf16 and products are of f32, only the variants `direct` and `tile` read them as they are.
+// Where products of f16 and bf16 are computed in f32, only `direct` and `tile` read them as they are: at other sizes, and
+// for other windows, the operands are widened.
 void conv(Lowering& l, const Capabilities& caps, const ConvProblem& p)
 {
-    ConvProblem q = p;
-    const bool of_f32 =
-        size_of(operand_dtype(p)) == 2 && (result_of(q).dtype == f32 || direct_takes_halves(caps));
-    if (!of_f32) return emit_fitting(variants, l, caps, p);
-    const auto fits = [&](auto refuse, auto serves) { return refuse(caps, p).empty() && same(serves(p), 1); };
-    if (!refuse_depthwise(caps, p).empty() &&
-        (fits(refuse_direct, direct_serves) || fits(refuse_conv_tile, conv_tile_serves))) {
-        if (q.bias) q.bias = as_f32(l, *q.bias);
-        emit_fitting(variants, l, caps, q);
-    } else conv_in_f32(l, caps, p);
+    const DType result = (p.wanted == Wanted::y ? p.y : p.wanted == Wanted::x ? p.x : p.weight).dtype;
+    const bool is_direct = refuse_direct(caps, p).empty();
+    if (size_of(operand_dtype(p)) != 2 || (result != f32 && !direct_reads_and_writes(caps, result)))
+        return emit_fitting(variants, l, caps, p);
+    Dim as_stored = 0; // 1 at sizes where a variant reads the operands as they are
+    if (!refuse_depthwise(caps, p).empty()) {
+        if (is_direct) as_stored = direct_serves(p);
+        else if (refuse_conv_tile(caps, p).empty()) as_stored = conv_tile_serves(p);
+    }
+    if (!same(as_stored, 0))
+        l.when(as_stored, [&] {
+            ConvProblem q = p;
+            if (q.bias) q.bias = as_f32(l, *q.bias);
+            (is_direct ? conv_direct : conv_tile)(l, caps, q);
+        });
+    if (!same(as_stored, 1)) l.when(1 - as_stored, [&] { conv_in_f32(l, caps, p); });
 }
 
 std::vector<Refusal> explain_conv(const Capabilities& caps, const ConvProblem& p)

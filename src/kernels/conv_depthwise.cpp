@@ -63,7 +63,8 @@ std::string refuse_depthwise(const Capabilities&, const ConvProblem& p)
 
 void conv_depthwise(Lowering& l, const Capabilities& caps, const ConvProblem& p)
 {
-    if (p.x.dtype != f32) return conv_in_f32(l, caps, p); // on tensor cores a tile would have only one row
+    // It computes f16 and bf16 in f32: on tensor cores a tile would have only one row.
+    if (p.x.dtype != f32) return conv_in_f32(l, caps, p);
     const Dim out = p.y.sizes()[1], elements = p.y.sizes()[0] * out * image_of(p.y);
     const Dim flops = 2 * elements * image_of(p.weight);
     if (p.wanted == Wanted::weight) return emit_weight(l, p, flops);

@@ -9,6 +9,7 @@ namespace reprise::kernels {
 namespace {
 
 using device::Capabilities;
+using ops::as_f32;
 using ops::ConvProblem;
 using ops::is_at_least;
 using ops::is_multiple;
@@ -35,16 +36,16 @@ struct Problem {
     bool points() const { return same(taps, 1); }
     std::string kernel(const char* name) const
     {
-        return std::string(name) + (points() ? "_point" : "") + (dtype == f32 ? "" : "_half");
+        return std::string(name) + (points() ? "_point" : "") +
+               (dtype == f32 ? "" : std::string("_") + name_of(dtype));
     }
-    // Specialization constants: whether a workgroup's pixels may end inside of a row of `width` pixels, the stride,
-    // `rest` (see for_each_rest) and how elements are widened.
-    std::vector<std::uint32_t> constants(const Lowering& l, const Dim& width, std::uint32_t rest) const
+    // Specialization constants: whether a workgroup's pixels may end inside of a row of `width` pixels, the stride, and
+    // `rest` (see for_each_rest).
+    std::vector<std::uint32_t> constants(const Dim& width, std::uint32_t rest) const
     {
         const std::int64_t constant = width.is_constant() ? width.value() : 0;
         const bool edges = constant == 0 || pixels % constant != 0;
-        return {edges ? 1u : 0u, static_cast<std::uint32_t>(stride), rest,
-                dtype == f32 ? 0u : l.widening(dtype)};
+        return {edges ? 1u : 0u, static_cast<std::uint32_t>(stride), rest};
     }
 };
 
@@ -71,7 +72,7 @@ std::uint32_t constant_below(const Dim& d, std::int64_t bound)
 void emit(Lowering& l, const Problem& p, const View& x, const View& w, const std::optional<View>& bias,
           const View& y, std::uint32_t rest)
 {
-    std::vector<std::uint32_t> constants = p.constants(l, p.ow, rest);
+    std::vector<std::uint32_t> constants = p.constants(p.ow, rest);
     const std::uint32_t channels = constant_below(p.ci, 4);
     constants.insert(constants.end(), {bias ? 1u : 0u, channels, p.ci.divisible_by(channels) ? 1u : 0u,
                                        constant_below(p.co, 8)});
@@ -121,7 +122,7 @@ void emit_x(Lowering& l, const ConvProblem& c)
     l.launch(flip.launch({.groups = ceil_div(p.co * channels * p.taps, 64)}));
     if (c.stride[1] == 1)
         return for_each_rest(l, c, [&](std::uint32_t rest) { emit(l, p, c.y, turned, {}, c.x, rest); });
-    std::vector<std::uint32_t> constants = p.constants(l, p.w, 0);
+    std::vector<std::uint32_t> constants = p.constants(p.w, 0);
     constants.push_back(p.ci.divisible_by(4) ? 1 : 0);
     const ops::records::conv2d_input_direct record{.dy = c.y,
                                                    .weight = turned,
@@ -165,7 +166,7 @@ void emit_weight(Lowering& l, const ConvProblem& c, const View& dy, const Dim& p
     const Dim parts =
         min(p.n, max(ceil_div(target_groups, max(tiles, 1)), ceil_div(p.n * image, max_pixels)));
     const View sums = l.temporary(f32, {parts, p.co, p.ci, p.taps});
-    std::vector<std::uint32_t> constants = p.constants(l, p.ow, rest);
+    std::vector<std::uint32_t> constants = p.constants(p.ow, rest);
     constants.insert(constants.end(), {constant_below(p.ci, side), static_cast<std::uint32_t>(lanes)});
     const ops::records::conv2d_weight_direct record{.x = c.x,
                                                     .dy = dy,
@@ -213,12 +214,18 @@ std::string refuse_device(const Capabilities& caps)
 
 } // namespace
 
-bool direct_takes_halves(const Capabilities& caps) { return refuse_device(caps).empty(); }
+bool direct_reads_and_writes(const Capabilities& caps, DType t)
+{
+    return (t == f32 || t == bf16 || (t == f16 && caps.unpacks_subnormals)) && refuse_device(caps).empty();
+}
 
 std::string refuse_direct(const Capabilities& caps, const ConvProblem& p)
 {
     if (p.x.dtype == f64) return "it computes in f32";
+    if (p.x.dtype != p.y.dtype) return "x and y have different dtypes";
     if (std::string reason = refuse_device(caps); !reason.empty()) return reason;
+    if (!direct_reads_and_writes(caps, p.x.dtype))
+        return "the device's unpackHalf2x16 loses subnormal numbers";
     if (p.groups != 1) return "the channels are in groups";
     if (!same(p.x.sizes()[2], 1) || !same(p.weight.sizes()[2], 1) || p.padding[0] != 0)
         return "the images have a depth";

@@ -27,6 +27,14 @@ std::optional<View> as_words(View v)
     return v;
 }
 
+View as_f32(Lowering& l, const View& v)
+{
+    if (v.dtype == f32) return v;
+    const View to = l.temporary(f32, v.sizes());
+    l.copy(v, to);
+    return to;
+}
+
 Dim columns_if_whole(const View& v)
 {
     return v.contiguous() && same(v.layout.offset, 0) ? v.sizes().back() : Dim(0);

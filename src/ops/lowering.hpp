@@ -138,7 +138,7 @@ struct GemmProblem {
 };
 
 // A convolution or one of its gradients: computes one of the three tensors from the others. All are contiguous. Dtypes
-// as in GemmProblem; where the result is f32, the bias is so, too.
+// as in GemmProblem; where products are of f32, the bias is so, too.
 struct ConvProblem {
     enum class Wanted : std::uint8_t { y, x, weight } wanted; // x, weight: the gradient by it
     View x, weight, y;          // [N, Ci, D, H, W], [Co, Ci / groups, kd, kh, kw], [N, Co, OD, OH, OW]
@@ -203,6 +203,9 @@ public:
 
 // Appends a 64-bit number as two ints of a launch with `words`: first the low half, then the high one.
 void add_words(DimVector& ints, const Dim&);
+
+// Returns the view, or an f32 copy if it has another dtype.
+View as_f32(Lowering&, const View&);
 
 // Throws Error(unsupported) if the dtype is not floating. Kernels compute in f32 and f64; f16 and bf16 are widened to
 // f32 for them, except for Op::half_products.

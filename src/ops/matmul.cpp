@@ -73,13 +73,7 @@ void lower_sums(Lowering& l, const View& bias, const View& c)
         return v;
     };
     // With a fuser the cast of the repeated row is part of the sum, else that of the row takes less memory.
-    View row = l.fuses() ? repeat(bias) : bias;
-    if (row.dtype != f32) {
-        const View wide = l.temporary(f32, row.sizes());
-        l.copy(row, wide);
-        row = wide;
-    }
-    if (!l.fuses()) row = repeat(row);
+    const View row = l.fuses() ? as_f32(l, repeat(bias)) : repeat(as_f32(l, bias));
     const View total = c.dtype == f32 ? c : l.temporary(f32, sizes);
     l.elementwise(row_op("add"), {sums, row}, total);
     if (c.dtype != f32) l.copy(total, c);

@@ -101,6 +101,8 @@ void lower_short(Lowering& l, const Node& n, std::vector<View> views)
     }
     IndexedViews convertible;
     for (std::uint32_t i = 0; i < views.size(); ++i) convertible.emplace_back(i, views[i]);
+    const Dim result_columns =
+        dim + 1 == views.back().sizes().size() ? columns_if_whole(views.back()) : Dim(0);
     const auto launch = [&](const RowsDivision& division) {
         std::vector<shape::Strides> strides = others.strides;
         for (shape::Strides& of_view : strides)
@@ -108,7 +110,8 @@ void lower_short(Lowering& l, const Node& n, std::vector<View> views)
         return launch_of(views, dim, rows, others.sizes, strides, division.lane_bits,
                          {.kernel = n.op->name,
                           .constants = {static_cast<std::uint32_t>(others.sizes.size())},
-                          .groups = division.groups});
+                          .groups = division.groups,
+                          .result_columns = result_columns});
     };
     launch_rows(l, length, rows, aligned, launch, convertible);
 }

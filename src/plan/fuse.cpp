@@ -21,9 +21,9 @@ constexpr std::size_t max_chain_steps = 48, max_operands = 16;
 constexpr std::size_t max_reduced_steps = 8, max_finishing_steps = 8;
 // Maximum distance to a launch that only shares inputs; a larger one would extend lifetimes too much.
 constexpr std::size_t max_shared_distance = 6;
-// Maximum distance by which a cast that widens f16 or bf16 moves up to the launch that computes its source, for the
-// same reason.
-constexpr std::size_t max_widening_distance = 16;
+// Maximum number of launches by which one that reads only f16 and bf16 and stores a wider dtype moves up to the launch
+// that computes its input: the results would wait for their readers in twice the memory of the input.
+constexpr std::size_t max_widening_distance = 8;
 
 // Rewrites the chain to iterate over `sizes`, if each of its own sizes is a product of adjacent ones; otherwise returns
 // false.
@@ -238,21 +238,26 @@ private:
         return false;
     }
 
-    bool widens_whole_value(std::size_t j) const
+    bool widens(std::size_t j) const
     {
         const PlanLaunch& l = plan_.launches[j];
-        return casts_whole_value(plan_, l) && size_of(l.operands[0].dtype) < size_of(l.operands[1].dtype);
+        const std::size_t inputs = l.chain->memory_inputs();
+        for (std::size_t k = 0; k < l.operands.size(); ++k)
+            if ((size_of(l.operands[k].dtype) == 2) != (k < inputs)) return false;
+        return inputs > 0;
     }
 
     bool join(std::size_t i, std::size_t& j)
     {
         bool down = true, up = true; // whether i can move to j, and j to i
+        std::size_t between = 0;     // launches, without fallbacks
         for (std::size_t k = i + 1; k < j && (down || up); ++k) {
             if (dead_[k]) continue;
+            between += plan_.launches[k].fallback_of == no_launch;
             down &= !conflict(plan_.launches[k], plan_.launches[i]);
             up &= !conflict(plan_.launches[k], plan_.launches[j]);
         }
-        if (!down && (!up || (j - i > max_widening_distance && widens_whole_value(j)))) return false;
+        if (!down && (!up || (between > max_widening_distance && widens(j)))) return false;
         if (!may_join(plan_.launches[i], plan_.launches[j])) return false;
         std::optional<PlanLaunch> joined = Join(plan_.launches[i], plan_.launches[j]).run();
         if (!joined) return false;

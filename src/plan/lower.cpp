@@ -154,7 +154,7 @@ public:
     bool texels() const override { return caps_.prefer_texels; }
     bool launches_are_cheap() const override { return !caps_.gpu_kernels(); }
     std::uint32_t group_memory() const override { return caps_.gpu_kernels() ? caps_.shared_bytes : 0; }
-    bool fuses() const override { return request_.fuse && kernels::can_fuse(caps_); }
+    bool fuses() const override { return fuses_elementwise(request_); }
     bool half_access() const override { return caps_.half_access; }
     bool products_mix_dtypes() const override { return kernels::products_mix_dtypes(caps_); }
     bool products_write(const View& c) const override

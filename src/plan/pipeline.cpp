@@ -16,6 +16,11 @@ void check_after([[maybe_unused]] const Compiled& c, [[maybe_unused]] const char
 
 } // namespace
 
+bool fuses_elementwise(const Request& request)
+{
+    return request.fuse && kernels::can_fuse(*request.capabilities);
+}
+
 Compiled draft(const Request& request)
 {
     Compiled c = lower(request);
@@ -32,7 +37,7 @@ Compiled draft(const Request& request)
     check_after(c, "repeat_casts");
     eliminate_dead_code(c.plan);
     check_after(c, "eliminate_dead_code");
-    if (request.fuse && kernels::can_fuse(*request.capabilities)) fuse(c.plan, *request.capabilities);
+    if (fuses_elementwise(request)) fuse(c.plan, *request.capabilities);
     check_after(c, "fuse");
     advance_updates(c.plan);
     check_after(c, "advance_updates");

@@ -26,6 +26,7 @@ struct Request {
     const device::Capabilities* capabilities = nullptr;
     bool fuse = false; // whether to fuse chains: worth it for plans that run repeatedly
 };
+bool fuses_elementwise(const Request&); // whether it asks for that, and the device has a compiler
 
 struct Compiled {
     Plan plan;

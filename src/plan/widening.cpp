@@ -15,7 +15,7 @@ Widened widened_operands(const device::Capabilities& caps, const graph::Node& n)
         result.dtype == bf16 ? caps.bf16_products : caps.half_products; // without widening
     if (op.row || op.narrow || ((op.half_products || op.half_convolutions) && multiplied))
         return {false, false};
-    const bool direct = op.half_convolutions && kernels::direct_takes_halves(caps);
+    const bool direct = op.half_convolutions && kernels::direct_reads_and_writes(caps, result.dtype);
     const bool read = (op.half_products && kernels::products_read_halves(caps)) ||
                       (op.half_convolutions && kernels::tiles_read_halves(caps)) || direct;
     const bool written = (op.half_products && kernels::products_write_halves(caps, result.shape)) || direct;

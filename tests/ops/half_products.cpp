@@ -21,6 +21,8 @@ namespace {
 
 using namespace reprise;
 using Floats = std::vector<float>;
+using testing::HasSubstr;
+using testing::Not;
 using Product = std::function<Tensor(const Tensor&, const Tensor&)>; // its two operands have one dtype
 
 const device::Capabilities& capabilities() { return test::inner(default_device()).capabilities(); }
@@ -230,6 +232,11 @@ void take_every_number()
         EXPECT_EQ(cast(conv2d(x.view({count, 1, 1, 1}), tap, {}, {.padding = 1}), f32).to_vector<float>(),
                   all)
             << name_of(t);
+        const std::int64_t rows = (count + 3) / 4;
+        Floats padded = all;
+        padded.resize(static_cast<std::size_t>(rows * 4), 1.0f);
+        const Tensor image = cast(from_vector(padded, {1, 1, rows, 4}), t);
+        EXPECT_EQ(cast(conv2d(image, one.view({1, 1, 1, 1})), f32).to_vector<float>(), padded) << name_of(t);
         const Tensor nan = full({1, 1}, std::nan(""), {.dtype = t});
         EXPECT_TRUE(std::isnan(cast(matmul(nan, one), f32).to_vector<float>()[0])) << name_of(t);
     }
@@ -332,7 +339,7 @@ TEST(HalfProducts, OfConvolutions)
 
 // Images of the kernels that read windows where they lie: each width % 4, strides, windows of one element, chunks of
 // channels.
-TEST(HalfProducts, OfConvolutionsWithoutPatches)
+void check_convolutions_without_patches()
 {
     struct Case {
         std::array<std::int64_t, 4> x;
@@ -362,6 +369,37 @@ TEST(HalfProducts, OfConvolutionsWithoutPatches)
             });
             expect_product(
                 x, y, [&](const Tensor& a, const Tensor& b) { return conv2d_weight(a, weight, b, options); });
+        }
+}
+
+TEST(HalfProducts, OfConvolutionsWithoutPatches) { check_convolutions_without_patches(); }
+
+TEST(HalfProducts, OfConvolutionsWithoutPatchesOutsideOfTheSlab)
+{
+    const test::UseDevice use(test::open(std::make_shared<WithCapabilities>(
+        default_device().context()->device(), [](device::Capabilities& c) { c.slab_bytes = 0; })));
+    check_convolutions_without_patches();
+}
+
+// A convolution and its gradients cast no images where direct convolutions read and write them.
+TEST(HalfProducts, OfDirectConvolutionsCastNoImages)
+{
+    for (const DType t : {f16, bf16})
+        for (const std::int64_t side : {1, 3}) {
+            if (!kernels::direct_reads_and_writes(capabilities(), t)) continue;
+            const ConvOptions<2> options{.padding = side / 2};
+            const Shape image{2, 4, 8, 8}, weight{4, 4, side, side};
+            const Spec x = spec(image, t), w = spec(weight, t), y = x;
+            const std::vector<std::string> plans{
+                record([&](Tensor a, Tensor b) { return conv2d(a, b, {}, options); }, {x, w}).text(),
+                record([&](Tensor a, Tensor b) { return conv2d_input(image, a, b, options); }, {w, y}).text(),
+                record([&](Tensor a, Tensor b) { return conv2d_weight(a, weight, b, options); }, {x, y})
+                    .text()};
+            for (const std::string& plan : plans) {
+                EXPECT_THAT(plan, HasSubstr(side == 1 ? std::string("direct_point_") + name_of(t)
+                                                      : std::string("direct_") + name_of(t)));
+                EXPECT_THAT(plan, Not(HasSubstr("f32 x 512"))) << plan; // elements of an image
+            }
         }
 }
 
@@ -406,22 +444,23 @@ TEST(HalfProducts, ReadHalvesAsTheyAre)
         const std::string convolution = record([](Tensor x, Tensor y) { return conv2d(x, y); },
                                                {spec({2, 4, 8, 8}, t), spec({4, 4, 3, 3}, t)})
                                             .text();
-        const std::string padded = record([](Tensor x, Tensor y) { return conv2d(x, y, {}, {.padding = 1}); },
-                                          {spec({2, 4, 8, 8}, t), spec({4, 4, 3, 3}, t)})
-                                       .text();
-        if (!kernels::products_read_halves(capabilities())) continue;
-        const bool tiles = kernels::tiles_read_halves(capabilities()),
-                   direct = kernels::direct_takes_halves(capabilities());
-        const char* const kernel = has_matrices(t) ? "gemm_matrix_" : tiles ? "gemm_tile_half" : "gemm_";
-        EXPECT_THAT(product, testing::HasSubstr(kernel)) << product;
-        EXPECT_GT(product.find("cast"), product.find(kernel)) << product; // the result's, not the operands'
-        if (direct) {
-            EXPECT_THAT(padded, testing::HasSubstr("conv2d_direct_half")) << padded;
-            EXPECT_THAT(padded, testing::Not(testing::HasSubstr("(v0, =v")))
-                << padded; // no cast of the images
-        }
+        const device::Capabilities& caps = capabilities();
+        if (!kernels::products_read_halves(caps)) continue;
+        const bool tiles = kernels::tiles_read_halves(caps);
+        const char* const kernel = has_matrices(t)           ? "gemm_matrix_"
+                                   : tiles                   ? "gemm_tile_half"
+                                   : caps.prefer_texels      ? "gemm_texel_nn_half"
+                                   : caps.subgroup_size == 8 ? "gemm_address_shuffle_half"
+                                   : t == bf16               ? "gemm_address_bf16"
+                                   : caps.unpacks_subnormals ? "gemm_address_f16"
+                                                             : "gemm_address_half";
+        EXPECT_THAT(product, HasSubstr(kernel)) << product;
+        if (tiles)
+            EXPECT_GT(product.find("cast"), product.find(kernel))
+                << product; // the result's, not the operands'
+        else EXPECT_THAT(product, Not(HasSubstr("cast"))) << product;
         if (!tiles) continue;
-        EXPECT_THAT(convolution, testing::HasSubstr("conv_tile_y_half")) << convolution;
+        EXPECT_THAT(convolution, HasSubstr("conv_tile_y_half")) << convolution;
         for (const std::string& text : {product, convolution})
             EXPECT_EQ(text.find("cast"), text.rfind("cast")) << text; // the result's
     }

@@ -1,6 +1,7 @@
 // Casts that kernels take over, and casts that are repeated to save memory.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -223,6 +224,22 @@ TEST_P(Folded, NormsAndSoftmaxNeedNoCasts)
         const Program odd = record([&](const Tensor& x) { return cast(f(cast(x, f32)), bf16); },
                                    {spec({64, symbol("columns")}, bf16)});
         EXPECT_GT(casts_alone(odd), 0u);
+    }
+}
+
+// A value is widened next to a reader that comes late, not by the launch that computes the value.
+TEST(FuseCasts, AWideningCastMovesUpToANearProducerOnly)
+{
+    for (const int between : {0, 3, 8, 9, 30}) {
+        HandMade p;
+        const auto in = p.external(), narrow = typed(p, plan::Place::temporary, bf16), wide = p.temporary();
+        cast(p, in, narrow);
+        for (int i = 0; i < between + 1; ++i) p.launch({narrow}, {p.output()});
+        cast(p, narrow, wide);
+        p.launch({wide}, {p.output()});
+        plan::fuse(p.plan, {});
+        const auto is_chain = [](const plan::PlanLaunch& l) { return l.chain != nullptr; };
+        EXPECT_EQ(std::ranges::count_if(p.plan.launches, is_chain), between + 1 > 8 ? 2 : 1) << between;
     }
 }
 

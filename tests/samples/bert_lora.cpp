@@ -220,6 +220,18 @@ TEST_F(BertLora, ACheckpointOfAnotherRunIsRefused)
              [](Options& o) { o.data = "elsewhere"; }, [](Options& o) { o.base = "another"; },
              [](Options& o) { o.seed = 1; }, [](Options& o) { o.precision = "f32"; }})
         EXPECT_THAT(resume(change).text, HasSubstr("the checkpoint is of another run"));
+    std::map<std::string, rp::Tensor> tensors;
+    rp::SaveOptions changed;
+    {
+        const rp::ModelFile file(checkpoint);
+        for (const auto& [name, stored] : file.tensors()) tensors.emplace(name, file.load(name));
+        for (const auto& [name, value] : file.metadata()) changed.metadata.emplace(name, value.to_text());
+    }
+    changed.metadata["texts"] = "many";
+    rp::save_safetensors(checkpoint, tensors, changed);
+    const Caught damaged = resume([](Options&) {});
+    EXPECT_EQ(damaged.kind, rp::ErrorKind::file);
+    EXPECT_THAT(damaged.text, HasSubstr("the metadata texts (many) is no number"));
 }
 
 TEST_F(BertLora, ABaseIsSavedAndLoaded)
@@ -293,6 +305,8 @@ TEST_F(BertLora, OtherModelsAreRefused)
     }
     std::ofstream(path / "config.json") << "{\"hidden_size\": 128, \"num_attention_heads\": 2}";
     EXPECT_EQ(bert::read_config(path).layer_norm_eps, 1e-12); // the default
+    std::ofstream(path / "tokenizer_config.json") << "{\"do_lower_case\": false}";
+    EXPECT_EQ(error_of([&] { return bert::read_config(path); }).kind, Kind::unsupported);
 }
 
 // Four layers of 256 features, a vocabulary of 8,192 and four texts of 64 tokens.
