@@ -77,8 +77,8 @@ struct Op {
     // Its lowering takes narrow dtypes, as its kernels do, or widens them where they do not (Lowering::widened).
     bool narrow = false;
     // Its kernels are products, or convolutions, which take f16 and bf16 where Capabilities::half_products is set;
-    // where kernels::products_read_halves() or tiles_read_halves() is true, they take them and give f32 or, where
-    // products_write_halves() or direct_reads_and_writes() is true, their dtype.
+    // where kernels::products_read_halves() or tiles_read_halves() is true, they take them and give f32, and where
+    // products_write_halves() or direct_reads_and_writes() is true, they give their dtype.
     bool half_products = false, half_convolutions = false;
     // It has f64 kernels, named as the f32 ones with the suffix _f64.  Without them its decomposition is computed.
     bool doubles = false;
