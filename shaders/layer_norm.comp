@@ -4,7 +4,7 @@
 //
 //   weight, bias  one row each, repeated; mean, rstd: one element per row
 //   the rest   common/rows.glsl with KEPT = 1
-//   constants  1, 2: whether there are a weight and a bias; 3: CENTERED; 4, 5: dtypes of x and y, without GROUP
+//   constants  1, 2: whether there are a weight and a bias; 3: CENTERED; 4 to 6: dtypes of x, y and its copy, without GROUP
 // variants: layer_norm: ; layer_norm_texel: -DTEXELS
 // variants: layer_norm_group: -DGROUP ; layer_norm_group_vec4: -DGROUP -DVEC4
 // not on CUDA: layer_norm
@@ -19,7 +19,7 @@
 #define RESULT y
 #endif
 RECORD(layer_norm)
-INPUT(x) INPUT(weight) INPUT(bias) OUTPUT(y) OUTPUT(mean) OUTPUT(rstd) CHAIN_OPERANDS
+INPUT(x) INPUT(weight) INPUT(bias) OUTPUT(y) OUTPUT(mean) OUTPUT(rstd) OUTPUT(copy) CHAIN_OPERANDS
 FLOAT(eps)
 INT(columns) INT(rows) INT(lane_bits) INT(x_along) INT(weight_along) INT(bias_along) INT(y_along) INT(mean_along) INT(rstd_along)
 LIST(sizes) LIST(x_strides) LIST(weight_strides) LIST(bias_strides)
@@ -35,6 +35,7 @@ layout(constant_id = 3) const uint CENTERED = 1;
 #ifndef GROUP
 layout(constant_id = 4) const uint X = 0;
 layout(constant_id = 5) const uint Y = 0;
+layout(constant_id = 6) const uint COPY = 0;
 #endif
 
 void main()
@@ -80,6 +81,7 @@ void main()
         if (BIAS != 0u)
             result += load4(bias, e, n);
         store4_result_as(y, e, n, Y, result);
+        copy4_as(record.copy, y, e, COPY, result);
     }
     if (exists && lane == 0u) {
         means.v[c[0]] = mean;

@@ -4,7 +4,7 @@
 //
 //   weight     one row, repeated; mean, rstd: one element per row
 //   the rest   common/rows.glsl with KEPT = 1
-//   constants  1: whether there is a weight; 2: CENTERED; 3 to 5: dtypes of dy, x and dx, without GROUP
+//   constants  1: whether there is a weight; 2: CENTERED; 3 to 6: dtypes of dy, x, dx and its copy, without GROUP
 // variants: layer_norm_vjp: ; layer_norm_vjp_texel: -DTEXELS
 // variants: layer_norm_vjp_group: -DGROUP ; layer_norm_vjp_group_vec4: -DGROUP -DVEC4
 // not on CUDA: layer_norm_vjp
@@ -19,7 +19,7 @@
 #define RESULT dx
 #endif
 RECORD(layer_norm_vjp)
-INPUT(dy) INPUT(x) INPUT(weight) OUTPUT(dx) INPUT(mean) INPUT(rstd) CHAIN_OPERANDS
+INPUT(dy) INPUT(x) INPUT(weight) OUTPUT(dx) INPUT(mean) INPUT(rstd) OUTPUT(copy) CHAIN_OPERANDS
 INT(columns) INT(rows) INT(lane_bits) INT(dy_along) INT(x_along) INT(weight_along) INT(dx_along) INT(mean_along) INT(rstd_along)
 LIST(sizes) LIST(dy_strides) LIST(x_strides) LIST(weight_strides) LIST(dx_strides) LIST(mean_strides) LIST(rstd_strides)
 END_RECORD
@@ -33,6 +33,7 @@ layout(constant_id = 2) const uint CENTERED = 1;
 layout(constant_id = 3) const uint DY = 0;
 layout(constant_id = 4) const uint X = 0;
 layout(constant_id = 5) const uint DX = 0;
+layout(constant_id = 6) const uint COPY = 0;
 #endif
 
 precise vec4 weighted(Row dy, Row weight, uint e, uint n)
@@ -75,5 +76,6 @@ void main()
         precise vec4 z = (load4_as(x, e, n, X) - mean) * rstd;
         precise vec4 result = ((weighted(dy, weight, e, n) - mean_g) - z * mean_gz) * rstd;
         store4_result_as(dx, e, n, DX, result);
+        copy4_as(record.copy, dx, e, COPY, result);
     }
 }

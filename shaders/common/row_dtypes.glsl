@@ -4,6 +4,7 @@
 #ifdef GROUP
 #define load4_as(row, e, n, dtype) load4(row, e, n)
 #define store4_result_as(row, e, n, dtype, v) store4_result(row, e, n, v)
+#define copy4_as(copy, row, e, dtype, v)
 #else
 #include "common/dtypes.glsl"
 
@@ -27,5 +28,11 @@ void store4_result_as(Row row, uint e, uint n, uint dtype, vec4 v)
 {
     if (dtype == DTYPE_F32) store4_result(row, e, n, v);
     else store4_bits(row.operand.address, dtype, four_at(row, e), bits_of(v, dtype));
+}
+// Stores elements of the row in f16 or bf16 to a second tensor; f32: there is none.
+void copy4_as(Operand copy, Row row, uint e, uint dtype, vec4 v)
+{
+    if (dtype != DTYPE_F32)
+        store4_bits(copy.address, dtype, four_at(row, e), bits_of(v, dtype));
 }
 #endif

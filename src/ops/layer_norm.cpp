@@ -141,6 +141,7 @@ void lower_short(Lowering& l, const Node& n)
                                          .y = y.view,
                                          .mean = mean,
                                          .rstd = rstd,
+                                         .copy = records::Absent{y.view},
                                          .eps = n.attributes.number("eps"),
                                          .columns = columns,
                                          .rows = rows,
@@ -162,7 +163,7 @@ void lower_short(Lowering& l, const Node& n)
                               .groups = division.groups,
                               .result_columns = columns_if_whole(y.view)});
     };
-    launch_rows(l, columns, rows, aligned, launch, {{0, x.view}, {3, y.view}});
+    launch_rows(l, columns, rows, aligned, launch, {{0, x.view}, {3, y.view}, {6, y.view, 3}});
 }
 
 void lower(Lowering& l, const Node& n)
@@ -243,6 +244,7 @@ void lower_short_vjp(Lowering& l, const Node& n)
                                              .dx = dx.view,
                                              .mean = mean,
                                              .rstd = rstd,
+                                             .copy = records::Absent{dx.view},
                                              .columns = columns,
                                              .rows = rows,
                                              .lane_bits = division.lane_bits,
@@ -263,7 +265,8 @@ void lower_short_vjp(Lowering& l, const Node& n)
                               .groups = division.groups,
                               .result_columns = columns_if_whole(dx.view)});
     };
-    launch_rows(l, columns, rows, aligned, launch, {{0, dy.view}, {1, x.view}, {3, dx.view}});
+    launch_rows(l, columns, rows, aligned, launch,
+                {{0, dy.view}, {1, x.view}, {3, dx.view}, {6, dx.view, 3}});
 }
 
 void lower_vjp(Lowering& l, const Node& n)

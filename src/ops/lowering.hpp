@@ -107,9 +107,11 @@ struct LaunchSpec {
     // The launches of its node write different elements of their output, and may share an epoch.
     bool disjoint = false;
     // Operands of f32, contiguous and whole, that the kernel also reads or writes in f16 and bf16: their dtype is a
-    // constant. The plan lets them take the place of casts (plan/fold_casts.cpp).
+    // constant.  An absent one is a second output: the kernel can write the elements of operand `copies` there, too.
+    // The plan lets them take the place of casts (plan/fold_casts.cpp).
     struct Conversion {
         std::uint32_t operand, constant; // indices
+        std::uint32_t copies = 0;
     };
     std::vector<Conversion> converts{};
     bool moves = false; // copies elements: its 64-bit form (common/abi.glsl: WIDE) serves f64 and i64

@@ -17,16 +17,21 @@ struct RowsDivision {
     Dim groups;
 };
 
-// Operands of a launch, by index.
-using IndexedViews = std::vector<std::pair<std::uint32_t, View>>;
+// An operand of LaunchSpec::converts, a whole tensor; if the launch has it absent, its elements are those of `copies`.
+struct Convertible {
+    std::uint32_t operand; // index
+    View view;
+    std::uint32_t copies = 0;
+};
 
-// Appends the dtypes of the operands, whole tensors of f32, to the constants, and lets the plan change those of contiguous
-// rows whose length is a multiple of 4 (shaders/common/row_dtypes.glsl).
-inline LaunchSpec converting(LaunchSpec spec, const IndexedViews& operands)
+// Appends the dtypes of the operands, f32, to the constants, and lets the plan change those of contiguous rows whose
+// length is a multiple of 4 (shaders/common/row_dtypes.glsl).
+inline LaunchSpec converting(LaunchSpec spec, const std::vector<Convertible>& operands)
 {
-    for (const auto& [operand, view] : operands) {
+    for (const auto& [operand, view, copies] : operands) {
+        const auto constant = static_cast<std::uint32_t>(spec.constants.size());
         if (view.contiguous() && view.sizes().back().divisible_by(4))
-            spec.converts.push_back({operand, static_cast<std::uint32_t>(spec.constants.size())});
+            spec.converts.push_back({operand, constant, copies});
         spec.constants.push_back(static_cast<std::uint32_t>(view.dtype));
     }
     return spec;
@@ -35,7 +40,8 @@ inline LaunchSpec converting(LaunchSpec spec, const IndexedViews& operands)
 // launch_of(division) returns the launch.  `aligned` says whether a unit of 4 is possible.  On CPUs the kernel also
 // takes the operands of `convertible` in f16 and bf16 if they are aligned, by constants behind the others.
 template <class LaunchOf> void launch_rows(Lowering& l, const Dim& columns, const Dim& rows, bool aligned,
-                                           const LaunchOf& launch_of, const IndexedViews& convertible = {})
+                                           const LaunchOf& launch_of,
+                                           const std::vector<Convertible>& convertible = {})
 {
     if (l.groups_share_rows()) {
         const Dim is_medium = is_at_least(columns, 64), is_long = is_at_least(columns, 1025);

@@ -99,8 +99,8 @@ void lower_short(Lowering& l, const Node& n, std::vector<View> views)
         aligned = aligned && same(views[i].layout.strides[dim], 1) && views[i].layout.offset.divisible_by(4);
         for (const Dim& stride : others.strides[i]) aligned = aligned && stride.divisible_by(4);
     }
-    IndexedViews convertible;
-    for (std::uint32_t i = 0; i < views.size(); ++i) convertible.emplace_back(i, views[i]);
+    std::vector<Convertible> convertible;
+    for (std::uint32_t i = 0; i < views.size(); ++i) convertible.push_back({i, views[i]});
     const Dim result_columns =
         dim + 1 == views.back().sizes().size() ? columns_if_whole(views.back()) : Dim(0);
     const auto launch = [&](const RowsDivision& division) {

@@ -1,6 +1,6 @@
 // Lets launches that convert as they load and store (ops::LaunchSpec::converts) take the place of casts: a reader of a
-// widened value reads the narrow one, and the writers of a value that is only narrowed write the narrow one.  The bits
-// are those of the casts.
+// widened value reads the narrow one, and the writers of a value that is narrowed write the narrow one, too, or only
+// it.  The bits are those of the casts.
 #include <algorithm>
 
 #include "plan/pipeline.hpp"
@@ -8,6 +8,9 @@
 namespace reprise::plan {
 
 namespace {
+
+// Maximum number of launches by which a narrow copy of a value that stays is stored earlier: it takes memory.
+constexpr std::uint32_t max_copy_distance = 8;
 
 class FoldCasts {
 public:
@@ -30,14 +33,15 @@ public:
 private:
     static bool is_half(DType t) { return t == f16 || t == bf16; }
 
+    using Conversion = ops::LaunchSpec::Conversion;
+
     // Returns the conversion of an operand with this value and use; null if there is none, or another operand has the
     // value, too.
-    static const ops::LaunchSpec::Conversion* conversion(const PlanLaunch& l, std::uint32_t value,
-                                                         ops::Use use)
+    static const Conversion* conversion(const PlanLaunch& l, std::uint32_t value, ops::Use use)
     {
-        const ops::LaunchSpec::Conversion* found = nullptr;
-        for (const auto& c : l.converts)
-            if (l.operands[c.operand].value == value) found = &c;
+        const Conversion* found = nullptr;
+        for (const Conversion& c : l.converts)
+            if (touches(l.operands[c.operand]) && l.operands[c.operand].value == value) found = &c;
         if (!found) return nullptr;
         const PlanOperand& o = l.operands[found->operand];
         const auto same_value = [&](const PlanOperand& other) {
@@ -49,10 +53,21 @@ private:
                    : nullptr;
     }
 
-    void convert(PlanLaunch& l, const ops::LaunchSpec::Conversion& c, const PlanOperand& narrow)
+    // Returns the conversion of the second output that can be a copy of the value, if the launch has none yet.
+    static const Conversion* copy(const PlanLaunch& l, std::uint32_t value)
     {
-        l.operands[c.operand].value = narrow.value;
-        l.operands[c.operand].dtype = narrow.dtype;
+        const Conversion* result = conversion(l, value, ops::Use::write);
+        for (const Conversion& c : l.converts)
+            if (result && l.operands[c.operand].absent && c.copies == result->operand) return &c;
+        return nullptr;
+    }
+
+    void convert(PlanLaunch& l, const Conversion& c, const PlanOperand& narrow)
+    {
+        PlanOperand& o = l.operands[c.operand];
+        o.value = narrow.value;
+        o.dtype = narrow.dtype;
+        o.absent = false;
         l.constants[c.constant] = static_cast<std::uint32_t>(narrow.dtype);
     }
 
@@ -71,13 +86,16 @@ private:
 
     void fold_into_writers(std::uint32_t cast, std::uint32_t wide, const PlanOperand& narrow)
     {
-        if (plan_.values[wide].place != Place::temporary || read_[wide].size() != 1 ||
-            touched_[narrow.value].front() != cast)
-            return;
-        std::vector<std::pair<std::uint32_t, ops::LaunchSpec::Conversion>> writers;
+        if (written_[wide].empty() || touched_[narrow.value].front() != cast) return;
+        const bool keeps = plan_.values[wide].place != Place::temporary || read_[wide].size() != 1;
+        std::vector<std::pair<std::uint32_t, Conversion>> writers;
         for (const std::uint32_t w : written_[wide]) {
-            const auto* c = conversion(plan_.launches[w], wide, ops::Use::write);
+            const PlanLaunch& l = plan_.launches[w];
+            const Conversion* c = keeps ? copy(l, wide) : conversion(l, wide, ops::Use::write);
             if (w >= cast || !c) return;
+            if (keeps &&
+                (cast - w > max_copy_distance || l.recomputation != plan_.launches[cast].recomputation))
+                return;
             writers.emplace_back(w, *c);
         }
         for (const auto& [w, c] : writers) convert(plan_.launches[w], c, narrow);

@@ -5,6 +5,7 @@
 #include <bit>
 #include <optional>
 
+#include "ops/registry.hpp"
 #include "plan/pipeline.hpp"
 #include "shape/rules.hpp"
 
@@ -300,8 +301,8 @@ private:
         dead_[i] = true;
     }
 
-    // Fuses the elementwise launch `j` into the launches of a product whose result only it reads: they compute its
-    // chain before they store their elements.
+    // Fuses the elementwise launch `j` into the launches of a product whose result it reads: they compute its chain
+    // before they store their elements.  Where other launches read the result, they store that, too.
     void join_product(std::size_t j)
     {
         for (const Chain::Input& in : plan_.launches[j].chain->inputs)
@@ -311,9 +312,9 @@ private:
     {
         const PlanLaunch& elementwise = plan_.launches[j];
         if (!same(shape::element_count(elementwise.chain->sizes), plan_.values[x.value].elements) ||
-            !same(elementwise.condition, 1) || elementwise.chain->steps.size() > max_finishing_steps ||
-            is_read_elsewhere(x.value, j))
+            !same(elementwise.condition, 1) || elementwise.chain->steps.size() > max_finishing_steps)
             return false;
+        const bool keeps = is_read_elsewhere(x.value, j);
         // A product has several launches, for different sizes.
         std::vector<std::pair<std::size_t, PlanLaunch>> finished;
         for (std::size_t i = 0; i < j; ++i) {
@@ -323,7 +324,8 @@ private:
                 if (!finished.empty() && conflict(l, elementwise)) return false;
                 continue;
             }
-            std::optional<PlanLaunch> both = finished_by(elementwise, l, x.value);
+            if (keeps && j - i > max_shared_distance) return false;
+            std::optional<PlanLaunch> both = finished_by(elementwise, l, x.value, keeps);
             if (!both || !may_join(l, elementwise)) return false;
             finished.emplace_back(i, std::move(*both));
         }
@@ -333,9 +335,9 @@ private:
     }
 
     // Returns the launch of a product with the result `value` that also computes the elementwise launch, which reads
-    // it; nullopt if no kernel does.
+    // it, and stores the result only if it `keeps` it; nullopt if no kernel does.
     std::optional<PlanLaunch> finished_by(const PlanLaunch& elementwise, const PlanLaunch& product,
-                                          std::uint32_t value) const
+                                          std::uint32_t value, bool keeps) const
     {
         if (product.chain || same(product.result_columns, 0)) return std::nullopt;
         const std::size_t inputs = elementwise.chain->memory_inputs();
@@ -359,11 +361,19 @@ private:
             in.product = elementwise.operands[in.operand].value == value;
             in.operand = moved[in.operand];
         }
+        auto results = elementwise.operands.begin() + static_cast<std::ptrdiff_t>(inputs);
+        if (keeps) {
+            const auto own = std::find_if(c.inputs.begin(), c.inputs.end(),
+                                          [](const Chain::Input& in) { return in.product; });
+            const auto input = static_cast<std::uint32_t>(own - c.inputs.begin());
+            c.results.insert(c.results.begin(), static_cast<std::uint32_t>(c.steps.size()));
+            c.steps.push_back({&ops::row_op("cast"), {{From::input, input}}, own->dtype});
+        } else {
+            *std::find_if(l.operands.begin(), l.operands.end(),
+                          [&](const PlanOperand& o) { return o.value == value && writes(o); }) = *results++;
+        }
+        l.operands.insert(l.operands.end(), results, elementwise.operands.end());
         if (!kernels::fits_product(c, l.operands, l.result_columns, half_access_)) return std::nullopt;
-        const auto results = elementwise.operands.begin() + static_cast<std::ptrdiff_t>(inputs);
-        *std::find_if(l.operands.begin(), l.operands.end(),
-                      [&](const PlanOperand& o) { return o.value == value && writes(o); }) = *results;
-        l.operands.insert(l.operands.end(), results + 1, elementwise.operands.end());
         l.in_place =
             elementwise.in_place; // no result is an operand of the product, so its loads do not count
         l.label += " + " + elementwise.label;

@@ -112,6 +112,68 @@ TEST(FoldCasts, AWriterWhoseWideValueIsReadStays)
     EXPECT_EQ(p.plan.launches[0].operands[1].value, wide);
 }
 
+// Adds a launch that computes `out`, and in f16 or bf16 a copy of it.
+std::uint32_t copying(HandMade& p, std::uint32_t in, std::uint32_t out)
+{
+    const std::uint32_t i = converting(p, {in}, out);
+    plan::PlanLaunch& l = p.plan.launches[i];
+    l.operands.push_back(l.operands[1]);
+    l.operands[2].absent = true;
+    l.converts.push_back({2, 2, 1});
+    l.constants.push_back(as_constant(f32));
+    return i;
+}
+
+// Adds this many launches with nothing in common with others.
+void fill(HandMade& p, int count)
+{
+    for (int i = 0; i < count; ++i) p.launch({p.external()}, {p.output()});
+}
+
+TEST(FoldCasts, AWriterWhoseWideValueIsReadStoresBoth)
+{
+    for (const bool returned : {false, true}) {
+        HandMade p;
+        const auto wide = returned ? p.output() : p.temporary();
+        const auto narrow = typed(p, plan::Place::temporary, bf16);
+        const auto other = typed(p, plan::Place::temporary, f16);
+        copying(p, p.external(), wide);
+        cast(p, wide, narrow);
+        cast(p, wide, other); // there is only one copy
+        p.launch({narrow, wide, other}, {p.output()});
+        plan::fold_casts(p.plan);
+        ASSERT_EQ(p.plan.launches.size(), 3u) << returned;
+        const plan::PlanLaunch& l = p.plan.launches[0];
+        EXPECT_EQ(l.operands[1].value, wide);
+        EXPECT_EQ(l.operands[2].value, narrow);
+        EXPECT_TRUE(plan::writes(l.operands[2]));
+        EXPECT_EQ(l.constants,
+                  (std::vector<std::uint32_t>{as_constant(f32), as_constant(f32), as_constant(bf16)}));
+        EXPECT_TRUE(plan::casts_whole_value(p.plan, p.plan.launches[1]));
+    }
+}
+
+// The copy would wait for its readers, and an input has no writer.
+TEST(FoldCasts, ALateCastOrOneOfAnInputStays)
+{
+    for (const int between : {7, 8}) {
+        HandMade p;
+        const auto wide = p.temporary(), narrow = typed(p, plan::Place::temporary, bf16);
+        copying(p, p.external(), wide);
+        fill(p, between);
+        cast(p, wide, narrow);
+        p.launch({narrow, wide}, {p.output()});
+        plan::fold_casts(p.plan);
+        EXPECT_EQ(p.plan.launches.size(), between == 7 ? 9u : 11u);
+    }
+    HandMade p;
+    const auto input = p.external(), narrow = typed(p, plan::Place::temporary, bf16);
+    cast(p, input, narrow);
+    p.launch({narrow, input}, {p.output()});
+    plan::fold_casts(p.plan);
+    EXPECT_EQ(p.plan.launches.size(), 2u);
+}
+
 // Nothing touches the narrow value before the cast writes it.
 TEST(FoldCasts, AWriterOfAValueThatIsReadBeforeStays)
 {
@@ -123,12 +185,6 @@ TEST(FoldCasts, AWriterOfAValueThatIsReadBeforeStays)
     plan::fold_casts(p.plan);
     EXPECT_EQ(p.plan.launches.size(), 3u);
     EXPECT_EQ(p.plan.launches[0].operands[1].value, wide);
-}
-
-// Adds this many launches with nothing in common with others.
-void fill(HandMade& p, int count)
-{
-    for (int i = 0; i < count; ++i) p.launch({p.external()}, {p.output()});
 }
 
 TEST(RepeatCasts, ALateReaderGetsACastOfItsOwn)
@@ -225,6 +281,20 @@ TEST_P(Folded, NormsAndSoftmaxNeedNoCasts)
                                    {spec({64, symbol("columns")}, bf16)});
         EXPECT_GT(casts_alone(odd), 0u);
     }
+}
+
+// Norms store what is read in f32 and in 16 bits in both.
+TEST_P(Folded, NormsStoreF32AndACopy)
+{
+    const Device device = test::imitation(GetParam());
+    const test::UseDevice use(device);
+    const Program forward = record(
+        [&](const Tensor& x) {
+            const Tensor y = layer_norm(x, {x.size(1)});
+            return std::vector<Tensor>{y, cast(y, bf16)};
+        },
+        {spec({symbol("rows"), 64}, f32)});
+    EXPECT_EQ(casts_alone(forward), 0u);
 }
 
 // A value is widened next to a reader that comes late, not by the launch that computes the value.

@@ -160,12 +160,20 @@ TEST(Fused, ChainsInProducts)
         return Tensors{gelu(y, GeluApproximation::tanh), y,
                        relu(matmul(in[0], in[1] * 2) * 0.5 + in[3]) / 3.0 - in[4]};
     };
+    // Products whose results are also read alone, one of them in another product's chain.
+    const auto gated = [](const Tensors& in) {
+        const Tensor a = matmul(in[0], in[1]), b = matmul(in[0], in[1] * 2);
+        const Tensor y = silu(a) * b + in[3];
+        return Tensors{y, cast(y, bf16), a, sum(b, {1}), cast(a, f16)};
+    };
     std::uint64_t seed = 200;
     for (const std::int64_t k : {3, 64, 600})
-        for (const std::int64_t columns : {1, 7, 64, 100})
-            compare(linear,
-                    {spec({n, k}), spec({k, columns}), spec({columns}), spec({n, columns}), spec({1})},
-                    seed += 10);
+        for (const std::int64_t columns : {1, 7, 64, 100}) {
+            const std::vector<Spec> specs = {spec({n, k}), spec({k, columns}), spec({columns}),
+                                             spec({n, columns}), spec({1})};
+            compare(linear, specs, seed += 10);
+            compare(gated, specs, seed += 10);
+        }
     { // large tiles
         const kernels::ForcedTuning tuning({.large_tiles = 0, .large_side = 0});
         for (const std::int64_t columns : {7, 132})
@@ -251,6 +259,41 @@ TEST(Fused, ChainsInNorms)
             };
             const Shape rows{n, columns}, row{columns};
             compare(norms, {spec(rows), spec(row), spec(row), spec(rows, narrow), spec({n, 1})}, seed += 10);
+        }
+}
+
+// What a norm, or its gradient, stores in f32 and in f16 or bf16: rows of whole vectors and odd ones.
+TEST(Fused, NormsInTwoDtypes)
+{
+    const Dim n = symbol("n");
+    std::uint64_t seed = 860;
+    for (const DType narrow : {f16, bf16})
+        for (const std::int64_t columns : {4, 6, 64, 1028}) {
+            const auto norms = [columns](const Tensors& in) {
+                const Tensor x = in[0].detach().requires_grad_();
+                const Tensor y = layer_norm(x, {columns}, in[1], in[2]);
+                return Tensors{y, rms_norm(x, {columns}, in[1]), grad(y, x, {.cotangents = {in[3]}})};
+            };
+            const auto both = [&](const Tensors& in) {
+                Tensors all = norms(in);
+                for (const std::size_t i : {0, 1, 2}) all.push_back(cast(all[i], narrow));
+                return all;
+            };
+            const std::vector<Spec> specs = {spec({n, columns}), spec({columns}), spec({columns}),
+                                             spec({n, columns})};
+            const Program f32_only = record_function(norms, specs), two = record_function(both, specs);
+            for (const std::int64_t size : sizes) {
+                Tensors in;
+                for (const Spec& s : specs)
+                    in.push_back(random_input(s.shape.size() == 1 ? Shape{columns} : Shape{size, columns},
+                                              f32, ++seed));
+                const Tensors expected = f32_only.call(in), actual = two.call(in);
+                for (std::size_t i = 0; i < expected.size(); ++i) {
+                    EXPECT_EQ(bits(actual[i]), bits(expected[i])) << i << " " << size << " x " << columns;
+                    EXPECT_EQ(bits(actual[i + 3]), bits(cast(expected[i], narrow)))
+                        << i << " " << size << " x " << columns;
+                }
+            }
         }
 }
 
