@@ -92,6 +92,7 @@ ops::LaunchSpec general(const Lowering& l, const Capabilities& c, const GemmProb
     }
     std::string kernel = p.a.dtype == f16 ? "gemm_half_f16" : "gemm_half_bf16";
     if (p.c.dtype == f32) kernel += "_wide";
+    else if (p.bias) kernel += "_bias";
     return with_record(p, by_tiles(kernel.c_str(), p, {64, 64}));
 }
 
@@ -158,9 +159,11 @@ void emit_library(Lowering& l, const Capabilities& caps, const GemmProblem& p)
             const Dim here = (copy_a ? 1 - a_accepted : a_accepted) * (copy_b ? 1 - b_accepted : b_accepted);
             if (same(here, 0)) continue;
             l.when(here, [&] {
-                l.launch(general(
-                    l, caps,
-                    {copy_a ? contiguous_batch(l, p.a) : p.a, copy_b ? contiguous_batch(l, p.b) : p.b, p.c}));
+                l.launch(general(l, caps,
+                                 {.a = copy_a ? contiguous_batch(l, p.a) : p.a,
+                                  .b = copy_b ? contiguous_batch(l, p.b) : p.b,
+                                  .c = p.c,
+                                  .bias = p.bias}));
             });
         }
 }
@@ -429,8 +432,11 @@ void emit_split(Lowering& l, const Capabilities& caps, const GemmProblem& p)
 
 } // namespace
 
-bool products_write_halves(const Capabilities& c, const Shape& result)
+bool multiplies(const Capabilities& c, DType t) { return t == bf16 ? c.bf16_products : c.half_products; }
+
+bool products_write_halves(const Capabilities& c, DType t, const Shape& result)
 {
+    if (multiplies(c, t)) return true;
     constexpr std::int64_t may_be_split = enough_cpu_tiles * cpu_tile.rows * cpu_tile.columns; // elements
     return products_mix_dtypes(c) && !result.empty() && result.back().divisible_by(4) &&
            !shape::element_count(result).at_most(may_be_split);

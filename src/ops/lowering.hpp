@@ -195,7 +195,7 @@ public:
     virtual bool fuses() const = 0;               // whether elementwise launches join those next to them
     virtual bool half_access() const = 0;         // Capabilities::half_access
     virtual bool products_mix_dtypes() const = 0; // whether one operand may be f32 and the other f16 or bf16
-    // Whether the kernels of CPUs store this result, if it is f16 or bf16; they add a bias then, too.
+    // Whether the kernels store this result, if it is f16 or bf16; they add a bias then, too.
     virtual bool products_write(const View& c) const = 0;
     // The constant WIDENING of kernels that read f16 or bf16 as they are (shaders/common/widening.glsl).
     virtual std::uint32_t widening(DType) const = 0;

@@ -159,7 +159,7 @@ public:
     bool products_mix_dtypes() const override { return kernels::products_mix_dtypes(caps_); }
     bool products_write(const View& c) const override
     {
-        return size_of(c.dtype) >= 4 || kernels::products_write_halves(caps_, c.sizes());
+        return size_of(c.dtype) >= 4 || kernels::products_write_halves(caps_, c.dtype, c.sizes());
     }
     std::uint32_t widening(DType t) const override
     {

@@ -26,6 +26,8 @@ struct Description {
     cublasComputeType_t compute;
     cudaDataType type; // of the scale
     std::int32_t transposed[2];
+    cublasLtEpilogue_t epilogue;
+    const void* bias; // of D's type: one number for each row
 };
 struct Layout {
     cudaDataType type;
@@ -75,6 +77,10 @@ bool fits(const Problem& p)
                tensor_float32 = p.description.compute == CUBLAS_COMPUTE_32F_FAST_TF32;
     if (doubles != (p.d.type == CUDA_R_64F) || (tensor_float32 && p.a.type != CUDA_R_32F)) return false;
     const bool halves = p.a.type == CUDA_R_16F || p.a.type == CUDA_R_16BF;
+    const bool biased = p.description.epilogue == CUBLASLT_EPILOGUE_BIAS;
+    if (biased ? !p.description.bias || !halves || p.a.type != p.d.type || p.d.batch != 1
+               : p.description.epilogue != CUBLASLT_EPILOGUE_DEFAULT)
+        return false;
     if (p.a.type != p.b.type || (p.a.type != p.d.type && !(halves && p.d.type == CUDA_R_32F))) return false;
     for (const Layout* l : {&p.a, &p.b, &p.d}) {
         if (l->pitch < static_cast<std::int64_t>(l->rows)) return false;
@@ -93,6 +99,7 @@ std::uint64_t hash(const Problem& p)
     Hash h;
     const auto add = [&](auto v) { h.add(v); };
     add(p.description.compute);
+    add(p.description.epilogue);
     add(p.a.type);
     add(p.d.type);
     for (const std::int32_t t : p.description.transposed) add(t);
@@ -159,6 +166,8 @@ void multiply(const Problem& p, std::uint64_t order, const void* a_at, const voi
                             Numbers::load(a[i * a_row + k * a_k]) * Numbers::load(b[k * b_k + j * b_column]);
                     total += sum;
                 }
+                if (const auto* bias = static_cast<const T*>(p.description.bias))
+                    total += Numbers::load(bias[i]);
                 d[j * p.d.pitch + i] = Numbers::store(total);
             }
     }
@@ -184,7 +193,7 @@ RP_EXPORT cublasStatus_t cublasLtMatmulDescCreate(cublasLtMatmulDesc_t* made, cu
                                                   cudaDataType_t type)
 {
     *made = make<cublasLtMatmulDescOpaque_t>();
-    in<Description>(*made) = {compute, type, {CUBLAS_OP_N, CUBLAS_OP_N}};
+    in<Description>(*made) = {compute, type, {CUBLAS_OP_N, CUBLAS_OP_N}, CUBLASLT_EPILOGUE_DEFAULT, nullptr};
     const bool single = compute == CUBLAS_COMPUTE_32F || compute == CUBLAS_COMPUTE_32F_FAST_TF32;
     const bool known =
         (single && type == CUDA_R_32F) || (compute == CUBLAS_COMPUTE_64F && type == CUDA_R_64F);
@@ -199,8 +208,13 @@ RP_EXPORT cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t d,
                                                         cublasLtMatmulDescAttributes_t attribute,
                                                         const void* value, std::size_t bytes)
 {
-    auto& t = in<Description>(d).transposed;
+    Description& description = in<Description>(d);
+    auto& t = description.transposed;
     switch (attribute) {
+    case CUBLASLT_MATMUL_DESC_EPILOGUE:
+        return put(&description.epilogue, sizeof description.epilogue, value, bytes);
+    case CUBLASLT_MATMUL_DESC_BIAS_POINTER:
+        return put(&description.bias, sizeof description.bias, value, bytes);
     case CUBLASLT_MATMUL_DESC_TRANSA: return put(&t[0], sizeof t[0], value, bytes);
     case CUBLASLT_MATMUL_DESC_TRANSB: return put(&t[1], sizeof t[1], value, bytes);
     default: return CUBLAS_STATUS_NOT_SUPPORTED;
@@ -303,9 +317,9 @@ RP_EXPORT cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t d
     if (!plain || !workspace || workspace_bytes == 0 || workspace_bytes < algorithm.workspace ||
         algorithm.problem != hash(problem))
         return CUBLAS_STATUS_INVALID_VALUE;
-    const void* operands[] = {a, b, d, d};
-    for (int i = 0; i < 4; ++i)
-        if (reinterpret_cast<std::uintptr_t>(operands[i]) % algorithm.alignment[i] != 0)
+    const void* operands[] = {a, b, d, d, problem.description.bias};
+    for (int i = 0; i < 5; ++i)
+        if (reinterpret_cast<std::uintptr_t>(operands[i]) % algorithm.alignment[std::min(i, 3)] != 0)
             return CUBLAS_STATUS_INVALID_VALUE;
     using Multiply = void (*)(const Problem&, std::uint64_t, const void*, const void*, void*);
     Multiply function = multiply<Plain<float>>;

@@ -35,7 +35,7 @@ std::optional<Product> product(const Ints& ints, Numbers numbers = Numbers::f32,
                                std::array<Address, 3> at = {a_at, b_at, c_at})
 {
     const std::array<Operand, 4> operands{{{at[0], 64}, {at[1], 64}, {at[2], 64}, {at[2], 64}}}; // no bias
-    return product_of({operands, {}, ints, 1}, numbers);
+    return product_of({operands, {}, ints, 1}, {numbers});
 }
 
 TEST(CudaProduct, IsTurnedForColumns)
@@ -141,12 +141,14 @@ TEST(CudaProduct, ThatHasNoWordsIsTheKernels)
 
 TEST(CudaProduct, IsMadeOfSomeKernels)
 {
-    EXPECT_EQ(product_kernel({.name = "gemm_address"}), Numbers::f32);
-    EXPECT_EQ(product_kernel({.name = "gemm_address_f64"}), Numbers::f64);
-    EXPECT_EQ(product_kernel({.name = "gemm_half_f16"}), Numbers::f16);
-    EXPECT_EQ(product_kernel({.name = "gemm_half_bf16"}), Numbers::bf16);
-    EXPECT_EQ(product_kernel({.name = "gemm_half_f16_wide"}), Numbers::f16_wide);
-    EXPECT_EQ(product_kernel({.name = "gemm_half_bf16_wide"}), Numbers::bf16_wide);
+    EXPECT_EQ(product_kernel({.name = "gemm_address"}), ProductKernel{Numbers::f32});
+    EXPECT_EQ(product_kernel({.name = "gemm_address_f64"}), ProductKernel{Numbers::f64});
+    EXPECT_EQ(product_kernel({.name = "gemm_half_f16"}), ProductKernel{Numbers::f16});
+    EXPECT_EQ(product_kernel({.name = "gemm_half_bf16"}), ProductKernel{Numbers::bf16});
+    EXPECT_EQ(product_kernel({.name = "gemm_half_f16_wide"}), ProductKernel{Numbers::f16_wide});
+    EXPECT_EQ(product_kernel({.name = "gemm_half_bf16_wide"}), ProductKernel{Numbers::bf16_wide});
+    EXPECT_EQ(product_kernel({.name = "gemm_half_f16_bias"}), (ProductKernel{Numbers::f16, true}));
+    EXPECT_EQ(product_kernel({.name = "gemm_half_bf16_bias"}), (ProductKernel{Numbers::bf16, true}));
     EXPECT_EQ(product_kernel({.name = "gemm_sum"}), std::nullopt);
     EXPECT_EQ(
         product_kernel({.name = "gemm_address", .code = std::make_shared<std::vector<std::uint32_t>>()}),
@@ -163,6 +165,22 @@ TEST(CudaProduct, CountsTheBytesOfItsNumbers)
     EXPECT_EQ(product(repeated, Numbers::f16)->steps[1], 200);
     EXPECT_EQ(product(repeated, Numbers::f16_wide)->steps, (std::array<std::int64_t, 3>{0, 200, 240}));
     EXPECT_EQ(product(batch, Numbers::bf16_wide)->problem.d.alignment, 8u);
+}
+
+TEST(CudaProduct, AddsABias)
+{
+    const Ints ints{4, 8, 8, 8, 8, 8, 1, 0, 0, 0, 1, 1, 1, 0, 0, 0};
+    for (const Address at : {Address{0x40000}, Address{0x40002}}) {
+        const std::array<Operand, 4> operands{{{a_at, 64}, {b_at, 64}, {c_at, 64}, {at, 16}}};
+        const auto plain = product_of({operands, {}, ints, 1}, {Numbers::bf16});
+        const auto biased = product_of({operands, {}, ints, 1}, {Numbers::bf16, true});
+        ASSERT_TRUE(plain && biased);
+        EXPECT_FALSE(plain->problem.bias);
+        EXPECT_TRUE(biased->problem.bias);
+        EXPECT_EQ(biased->bias, at);
+        EXPECT_EQ(biased->problem.d.alignment, at == 0x40000 ? 16u : 2u);
+        EXPECT_NE(plain->problem, biased->problem);
+    }
 }
 
 // -- recordings --

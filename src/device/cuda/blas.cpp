@@ -119,7 +119,8 @@ cublasComputeType_t compute_type_of(Numbers n)
     return n == Numbers::f64 ? CUBLAS_COMPUTE_64F : CUBLAS_COMPUTE_32F;
 }
 
-Description describe(const Problem& p)
+// `bias` is its address, if the problem has one.
+Description describe(const Problem& p, Address bias)
 {
     cublasLtMatmulDesc_t created = nullptr;
     check_status("cublasLtMatmulDescCreate",
@@ -128,6 +129,10 @@ Description describe(const Problem& p)
     Description d(created);
     set(d, CUBLASLT_MATMUL_DESC_TRANSA, p.a.transposed ? CUBLAS_OP_T : CUBLAS_OP_N);
     set(d, CUBLASLT_MATMUL_DESC_TRANSB, p.b.transposed ? CUBLAS_OP_T : CUBLAS_OP_N);
+    if (p.bias) {
+        set(d, CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_BIAS);
+        set(d, CUBLASLT_MATMUL_DESC_BIAS_POINTER, reinterpret_cast<const void*>(bias));
+    }
     return d;
 }
 
@@ -179,8 +184,8 @@ std::string blas_version()
 
 class Blas::Prepared {
 public:
-    Prepared(const Problem& p)
-        : doubles(p.numbers == Numbers::f64), description(describe(p)),
+    Prepared(const Problem& p, Address bias)
+        : doubles(p.numbers == Numbers::f64), description(describe(p, bias)),
           a(lay_out(p, p.a, type_of(p.numbers))), b(lay_out(p, p.b, type_of(p.numbers))),
           d(lay_out(p, p.d, result_type_of(p.numbers)))
     {}
@@ -245,7 +250,7 @@ std::shared_ptr<const Blas::Prepared> Blas::prepare(const Problem& problem)
 {
     const std::lock_guard lock(mutex_);
     if (const auto cached = prepared_.find(problem); cached != prepared_.end()) return cached->second;
-    auto p = std::make_shared<Prepared>(problem);
+    auto p = std::make_shared<Prepared>(problem, workspace_);
     const Preference preference = prefer(problem, workspace_bytes_);
     cublasLtMatmulHeuristicResult_t result{};
     int found = 0;
@@ -258,7 +263,7 @@ std::shared_ptr<const Blas::Prepared> Blas::prepare(const Problem& problem)
         p->algorithm = result.algo;
         // A trial run under capture: the library loads what it needs now, not between the launches of a call.
         const CUgraph graph = captured([&](CUstream stream) {
-            status = launch({problem, 1, {workspace_, workspace_, workspace_}, {}}, *p, stream);
+            status = launch({problem, 1, {workspace_, workspace_, workspace_}, {}, workspace_}, *p, stream);
             if (!declines(status)) check("cublasLtMatmul", status);
         });
         context_.driver.cuGraphDestroy(graph);
@@ -276,13 +281,16 @@ cublasStatus_t Blas::launch(const Product& product, const Prepared& p, CUstream 
     const void* alpha = p.doubles ? static_cast<const void*>(&one) : &one_f;
     const void* beta = p.doubles ? static_cast<const void*>(&zero) : &zero_f;
     cublasStatus_t status = CUBLAS_STATUS_SUCCESS;
+    // The description has the bias's address, and that of the problem may be in use by another thread.
+    const Description own = product.problem.bias ? describe(product.problem, product.bias) : Description();
+    const cublasLtMatmulDesc_t description = own ? own.get() : p.description.get();
     for (std::int64_t i = 0; i < product.repeats && status == CUBLAS_STATUS_SUCCESS; ++i) {
         const auto at = [&](std::size_t operand) {
             return reinterpret_cast<void*>(product.at[operand] +
                                            static_cast<Address>(i * product.steps[operand]));
         };
-        status = blas().cublasLtMatmul(handle_, p.description.get(), alpha, at(0), p.a.get(), at(1),
-                                       p.b.get(), beta, at(2), p.d.get(), at(2), p.d.get(), &p.algorithm,
+        status = blas().cublasLtMatmul(handle_, description, alpha, at(0), p.a.get(), at(1), p.b.get(), beta,
+                                       at(2), p.d.get(), at(2), p.d.get(), &p.algorithm,
                                        reinterpret_cast<void*>(workspace_), workspace_bytes_, stream);
     }
     return status;

@@ -23,7 +23,7 @@ struct GraphLaunch {
     CUdeviceptr record = 0;
     Constants constants;
     std::uint32_t epoch = 0;
-    std::optional<Numbers> product; // element type, if the kernel computes a product
+    std::optional<ProductKernel> product; // if the kernel computes one
 };
 
 // The arguments of one launch in a call.

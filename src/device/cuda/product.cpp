@@ -1,4 +1,5 @@
 #include "device/cuda/product.hpp"
+#include <algorithm>
 #include <utility>
 
 #include "device/kernel_records.hpp"
@@ -61,23 +62,26 @@ Batch merged(Batch b)
 
 } // namespace
 
-std::optional<Numbers> product_kernel(const Kernel& k)
+std::optional<ProductKernel> product_kernel(const Kernel& k)
 {
-    constexpr std::array<std::pair<const char*, Numbers>, 6> kernels = {
-        {{"gemm_address", Numbers::f32},
-         {"gemm_address_f64", Numbers::f64},
-         {"gemm_half_f16", Numbers::f16},
-         {"gemm_half_bf16", Numbers::bf16},
-         {"gemm_half_f16_wide", Numbers::f16_wide},
-         {"gemm_half_bf16_wide", Numbers::bf16_wide}}};
+    constexpr std::array<std::pair<const char*, ProductKernel>, 8> kernels = {
+        {{"gemm_address", {Numbers::f32}},
+         {"gemm_address_f64", {Numbers::f64}},
+         {"gemm_half_f16", {Numbers::f16}},
+         {"gemm_half_bf16", {Numbers::bf16}},
+         {"gemm_half_f16_bias", {Numbers::f16, true}},
+         {"gemm_half_bf16_bias", {Numbers::bf16, true}},
+         {"gemm_half_f16_wide", {Numbers::f16_wide}},
+         {"gemm_half_bf16_wide", {Numbers::bf16_wide}}}};
     if (k.code) return std::nullopt;
-    for (const auto& [name, numbers] : kernels)
-        if (k.name == name) return numbers;
+    for (const auto& [name, product] : kernels)
+        if (k.name == name) return product;
     return std::nullopt;
 }
 
-std::optional<Product> product_of(const LaunchArguments& l, Numbers numbers)
+std::optional<Product> product_of(const LaunchArguments& l, const ProductKernel& kernel)
 {
+    const Numbers numbers = kernel.numbers;
     const records::gemm_address record(l); // gemm_half has the same record
     const records::GemmSizes& r = record.sizes;
     const std::int64_t rows = r.m, columns = r.n, depth = r.k, batch = r.batches, inners = r.inners;
@@ -104,6 +108,11 @@ std::optional<Product> product_of(const LaunchArguments& l, Numbers numbers)
         if (m.outers > 1) p.steps[i] = m.outer[i] * element;
         p.at[i] = addresses[i];
         matrices[i]->alignment = alignment(p.at[i], p.steps[i], matrices[i]->stride * element);
+    }
+    if (kernel.bias) {
+        p.problem.bias = true;
+        p.bias = record.bias.address;
+        p.problem.d.alignment = std::min(p.problem.d.alignment, alignment(p.bias, 0, 0));
     }
     return p;
 }

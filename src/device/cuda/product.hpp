@@ -29,7 +29,8 @@ enum class Numbers : std::uint8_t { f32, tf32, f64, f16, bf16, f16_wide, bf16_wi
 struct Problem {
     Numbers numbers = Numbers::f32;
     std::int64_t batch = 1;
-    Matrix a, b, d; // d = op(a) op(b)
+    Matrix a, b, d;    // d = op(a) op(b)
+    bool bias = false; // of the operands' dtype, as aligned as d: added to each column of the sums
     friend auto operator<=>(const Problem&, const Problem&) = default;
 };
 
@@ -38,12 +39,18 @@ struct Product {
     std::int64_t repeats = 1;            // of the problem, if the batch has two dimensions
     std::array<Address, 3> at{};         // of a, b, d
     std::array<std::int64_t, 3> steps{}; // bytes from one repeat to the next
+    Address bias = 0;                    // if the problem has one
 };
 
-// The element type of the products that a kernel computes; empty: it computes none.
-std::optional<Numbers> product_kernel(const Kernel&);
+// The products that a kernel computes.
+struct ProductKernel {
+    Numbers numbers = Numbers::f32;
+    bool bias = false;
+    friend bool operator==(const ProductKernel&, const ProductKernel&) = default;
+};
+std::optional<ProductKernel> product_kernel(const Kernel&); // empty: it computes none
 
 // Empty if cuBLASLt can't compute it: strides in both directions, overlapping rows (or broadcast ones), no elements.
-std::optional<Product> product_of(const LaunchArguments&, Numbers);
+std::optional<Product> product_of(const LaunchArguments&, const ProductKernel&);
 
 } // namespace reprise::device::cuda

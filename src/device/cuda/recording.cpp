@@ -28,6 +28,7 @@ std::uint64_t hash_of(const std::vector<GraphCall>& call) // of the products, wi
             for (const std::int64_t v : {m->rows, m->columns, m->pitch, m->stride}) add(v);
         add(static_cast<std::int64_t>(c.product->problem.numbers));
         add(c.product->problem.batch);
+        add(c.product->problem.bias);
         add(c.product->repeats);
     }
     return h;
@@ -113,8 +114,9 @@ void CudaRecording::set(std::uint32_t launch, const LaunchArguments& arguments)
     call.groups = arguments.groups;
     std::optional<Product> product;
     if (l.product && arguments.groups > 0) {
-        const bool rounded = *l.product == Numbers::f32 && parts_->blas.tensor_float32();
-        product = product_of(arguments, rounded ? Numbers::tf32 : *l.product);
+        ProductKernel kernel = *l.product;
+        if (kernel.numbers == Numbers::f32 && parts_->blas.tensor_float32()) kernel.numbers = Numbers::tf32;
+        product = product_of(arguments, kernel);
     }
     if (!product) {
         call.library = nullptr;
