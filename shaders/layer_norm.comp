@@ -4,9 +4,10 @@
 //
 //   weight, bias  one row each, repeated; mean, rstd: one element per row
 //   the rest   common/rows.glsl with KEPT = 1
-//   constants  1, 2: whether there are a weight and a bias; 3: CENTERED; 4 to 6: dtypes of x, y and its copy, without GROUP
+//   constants  1, 2: whether there are a weight and a bias; 3: CENTERED; 4 to 6: dtypes of x, y and its copy, with DTYPES
 // variants: layer_norm: ; layer_norm_texel: -DTEXELS
 // variants: layer_norm_group: -DGROUP ; layer_norm_group_vec4: -DGROUP -DVEC4
+// variants: layer_norm_group_vec4_dtypes: -DGROUP -DVEC4 -DDTYPES
 // not on CUDA: layer_norm
 #ifdef TEXELS
 #define SLAB
@@ -32,7 +33,7 @@ END_RECORD
 layout(constant_id = 1) const uint WEIGHT = 0;
 layout(constant_id = 2) const uint BIAS = 0;
 layout(constant_id = 3) const uint CENTERED = 1;
-#ifndef GROUP
+#ifdef DTYPES
 layout(constant_id = 4) const uint X = 0;
 layout(constant_id = 5) const uint Y = 0;
 layout(constant_id = 6) const uint COPY = 0;

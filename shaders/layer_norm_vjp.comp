@@ -4,9 +4,10 @@
 //
 //   weight     one row, repeated; mean, rstd: one element per row
 //   the rest   common/rows.glsl with KEPT = 1
-//   constants  1: whether there is a weight; 2: CENTERED; 3 to 6: dtypes of dy, x, dx and its copy, without GROUP
+//   constants  1: whether there is a weight; 2: CENTERED; 3 to 6: dtypes of dy, x, dx and its copy, with DTYPES
 // variants: layer_norm_vjp: ; layer_norm_vjp_texel: -DTEXELS
 // variants: layer_norm_vjp_group: -DGROUP ; layer_norm_vjp_group_vec4: -DGROUP -DVEC4
+// variants: layer_norm_vjp_group_vec4_dtypes: -DGROUP -DVEC4 -DDTYPES
 // not on CUDA: layer_norm_vjp
 #ifdef TEXELS
 #define SLAB
@@ -29,7 +30,7 @@ END_RECORD
 
 layout(constant_id = 1) const uint WEIGHT = 0;
 layout(constant_id = 2) const uint CENTERED = 1;
-#ifndef GROUP
+#ifdef DTYPES
 layout(constant_id = 3) const uint DY = 0;
 layout(constant_id = 4) const uint X = 0;
 layout(constant_id = 5) const uint DX = 0;

@@ -7,12 +7,13 @@
 //   groups     ceil(partial_count * ceil(columns / 4) / 64): an invocation computes 4 columns of a partial;
 //              GROUP: ceil(partial_count * ceil(columns / 4) * lanes / 256)
 //   lane_bits, part_length  of GROUP: log2 of the lanes of 4 columns; rows of a partial
-//   constants  0, 1: dtypes of dy and x, without GROUP; f16 and bf16 only if both are contiguous and columns is a
+//   constants  0, 1: dtypes of dy and x, with DTYPES; f16 and bf16 only if both are contiguous and columns is a
 //              multiple of 4
 //   TEXELS     columns and the row strides are multiples of 4, the column strides are 1
 //   VEC4       the same, by address
 // variants: layer_norm_weight_vjp: ; layer_norm_weight_vjp_texel: -DTEXELS
 // variants: layer_norm_weight_vjp_group: -DGROUP ; layer_norm_weight_vjp_group_vec4: -DGROUP -DVEC4
+// variants: layer_norm_weight_vjp_group_vec4_dtypes: -DGROUP -DVEC4 -DDTYPES
 // not on CUDA: layer_norm_weight_vjp
 #ifdef TEXELS
 #define SLAB
@@ -38,7 +39,10 @@ END_RECORD
 
 const uint BLOCK = 64u;
 
-#ifndef GROUP
+#if !defined(GROUP)
+#define DTYPES
+#endif
+#ifdef DTYPES
 #include "common/vocabulary.glsl"
 #include "common/dtypes.glsl"
 layout(constant_id = 0) const uint DY = 0; // dtype
@@ -54,7 +58,7 @@ layout(constant_id = 1) const uint X = 0;
 vec4 four(Floats from, ivec4 at) { return vec4(from.v[at.x], from.v[at.y], from.v[at.z], from.v[at.w]); }
 #endif
 
-#ifdef GROUP
+#ifndef DTYPES
 #define LOAD(operand, row, stride, dtype) LOAD_F32(operand, row, stride)
 #else
 #define LOAD(operand, row, stride, dtype)                                                                    \

@@ -2,11 +2,13 @@
 // y = (x - max) - log(sum of exp(x - max)) along a row, or y = exp(x - max) / sum.
 //
 //   the record is that of common/rows.glsl
-//   constants  1, 2: dtypes of x and y, without GROUP
+//   constants  1, 2: dtypes of x and y, with DTYPES
 // variants: log_softmax: ; log_softmax_texel: -DTEXELS
 // variants: log_softmax_group: -DGROUP ; log_softmax_group_vec4: -DGROUP -DVEC4
 // variants: softmax: -DSOFTMAX ; softmax_texel: -DSOFTMAX -DTEXELS
 // variants: softmax_group: -DSOFTMAX -DGROUP ; softmax_group_vec4: -DSOFTMAX -DGROUP -DVEC4
+// variants: log_softmax_group_vec4_dtypes: -DGROUP -DVEC4 -DDTYPES
+// variants: softmax_group_vec4_dtypes: -DSOFTMAX -DGROUP -DVEC4 -DDTYPES
 // not on CUDA: log_softmax, softmax
 #ifdef TEXELS
 #define SLAB
@@ -27,7 +29,7 @@ END_RECORD
 #include "common/rows.glsl"
 #include "common/row_dtypes.glsl"
 
-#ifndef GROUP
+#ifdef DTYPES
 layout(constant_id = 1) const uint X = 0;
 layout(constant_id = 2) const uint Y = 0;
 #endif

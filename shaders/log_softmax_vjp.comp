@@ -2,11 +2,13 @@
 // dx = dy - exp(y) * sum(dy) along a row; for softmax dx = (dy - sum(dy * y)) * y.
 //
 //   the record is that of common/rows.glsl
-//   constants  1 to 3: dtypes of dy, y and dx, without GROUP
+//   constants  1 to 3: dtypes of dy, y and dx, with DTYPES
 // variants: log_softmax_vjp: ; log_softmax_vjp_texel: -DTEXELS
 // variants: log_softmax_vjp_group: -DGROUP ; log_softmax_vjp_group_vec4: -DGROUP -DVEC4
 // variants: softmax_vjp: -DSOFTMAX ; softmax_vjp_texel: -DSOFTMAX -DTEXELS
 // variants: softmax_vjp_group: -DSOFTMAX -DGROUP ; softmax_vjp_group_vec4: -DSOFTMAX -DGROUP -DVEC4
+// variants: log_softmax_vjp_group_vec4_dtypes: -DGROUP -DVEC4 -DDTYPES
+// variants: softmax_vjp_group_vec4_dtypes: -DSOFTMAX -DGROUP -DVEC4 -DDTYPES
 // not on CUDA: log_softmax_vjp, softmax_vjp
 #ifdef TEXELS
 #define SLAB
@@ -27,7 +29,7 @@ END_RECORD
 #include "common/rows.glsl"
 #include "common/row_dtypes.glsl"
 
-#ifndef GROUP
+#ifdef DTYPES
 layout(constant_id = 1) const uint DY = 0;
 layout(constant_id = 2) const uint Y = 0;
 layout(constant_id = 3) const uint DX = 0;

@@ -1,7 +1,11 @@
 // Rows of which an operand may be f16 or bf16: contiguous, their length and the index of their first element multiples
 // of 4.
-// With GROUP all operands are f32.  Needs rows.glsl.
-#ifdef GROUP
+// With GROUP, kernels without DTYPES have operands of f32 only, as CUDA does not know their dtypes when it compiles them.
+// Needs rows.glsl.
+#if !defined(GROUP)
+#define DTYPES
+#endif
+#ifndef DTYPES
 #define load4_as(row, e, n, dtype) load4(row, e, n)
 #define store4_result_as(row, e, n, dtype, v) store4_result(row, e, n, v)
 #define copy4_as(copy, row, e, dtype, v)
@@ -11,7 +15,7 @@
 // Returns the number of the four that begins with element e.
 uint four_at(Row row, uint e)
 {
-#ifdef TEXELS
+#if defined(TEXELS) || defined(VEC4)
     return row.at + e / 4u;
 #else
     return (row.at + e) / 4u;

@@ -340,15 +340,20 @@ void lower_weight_vjp(Lowering& l, const Node& n)
                                                 .part_length = division.length};
     const bool aligned = has_texel_rows(dy.layout) && has_texel_rows(x.layout);
     if (by_lanes) {
-        const bool vectors = aligned && length.divisible_by(4);
-        l.launch(
-            record.launch({.kernel = std::string("layer_norm_weight_vjp_group") + (vectors ? "_vec4" : ""),
-                           .groups = ceil_div(partials * ceil_div(length, 4) * division.lanes, 256)}));
+        LaunchSpec spec =
+            record.launch({.kernel = "layer_norm_weight_vjp_group",
+                           .groups = ceil_div(partials * ceil_div(length, 4) * division.lanes, 256)});
+        if (aligned && length.divisible_by(4)) {
+            spec.kernel += "_vec4";
+            spec.converting_kernel = spec.kernel + "_dtypes";
+            spec = converting(l, std::move(spec), {{0, dy}, {1, x}});
+        }
+        l.launch(std::move(spec));
         for (std::size_t i = 0; i < 2 && !whole; ++i) reduce_into(l, "sum", between[i], {0}, l.output(i));
         return;
     }
     launch_with_texels(l, aligned,
-                       converting(record.launch({.groups = ceil_div(partials * ceil_div(length, 4), 64)}),
+                       converting(l, record.launch({.groups = ceil_div(partials * ceil_div(length, 4), 64)}),
                                   {{0, dy}, {1, x}}));
     for (std::size_t i = 0; i < 2; ++i)
         l.launch({.kernel = "sum_partials",

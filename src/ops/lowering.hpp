@@ -114,6 +114,7 @@ struct LaunchSpec {
         std::uint32_t copies = 0;
     };
     std::vector<Conversion> converts{};
+    std::string converting_kernel{}; // the variant that reads these constants; empty: the kernel itself does
     bool moves = false; // copies elements: its 64-bit form (common/abi.glsl: WIDE) serves f64 and i64
     Dim flops = 0;      // multiplications and additions, if the kernel is compute-bound
     // Of a product or a kernel of rows: the columns of its result, which it writes whole and row-major, of a

@@ -25,20 +25,22 @@ struct Convertible {
 };
 
 // Appends the dtypes of the operands, f32, to the constants, and lets the plan change those of contiguous rows whose
-// length is a multiple of 4 (shaders/common/row_dtypes.glsl).
-inline LaunchSpec converting(LaunchSpec spec, const std::vector<Convertible>& operands)
+// length is a multiple of 4 (shaders/common/row_dtypes.glsl), of results only if no chain can convert them.
+inline LaunchSpec converting(const Lowering& l, LaunchSpec spec, const std::vector<Convertible>& operands)
 {
+    const bool chains = l.fuses() && !same(spec.result_columns, 0);
     for (const auto& [operand, view, copies] : operands) {
         const auto constant = static_cast<std::uint32_t>(spec.constants.size());
-        if (view.contiguous() && view.sizes().back().divisible_by(4))
+        const bool converts = !chains || spec.operands[operand].use == Use::read;
+        if (converts && view.contiguous() && view.sizes().back().divisible_by(4))
             spec.converts.push_back({operand, constant, copies});
         spec.constants.push_back(static_cast<std::uint32_t>(view.dtype));
     }
     return spec;
 }
 
-// launch_of(division) returns the launch.  `aligned` says whether a unit of 4 is possible.  On CPUs the kernel also
-// takes the operands of `convertible` in f16 and bf16 if they are aligned, by constants behind the others.
+// launch_of(division) returns the launch.  `aligned` says whether a unit of 4 is possible.  Then the kernel also takes
+// the operands of `convertible` in f16 and bf16, by constants behind the others; on GPUs a variant does.
 template <class LaunchOf> void launch_rows(Lowering& l, const Dim& columns, const Dim& rows, bool aligned,
                                            const LaunchOf& launch_of,
                                            const std::vector<Convertible>& convertible = {})
@@ -49,12 +51,16 @@ template <class LaunchOf> void launch_rows(Lowering& l, const Dim& columns, cons
         LaunchSpec spec =
             launch_of({aligned ? 4 : 1, 2 + 3 * is_medium + 3 * is_long, ceil_div(rows * lanes, 256)});
         spec.kernel += aligned ? "_group_vec4" : "_group";
+        if (aligned && !convertible.empty()) {
+            spec.converting_kernel = spec.kernel + "_dtypes";
+            spec = converting(l, std::move(spec), convertible);
+        }
         return l.launch(std::move(spec));
     }
     const auto without_chain = [&](std::int64_t unit) { // only variants with GROUP can compute one
         LaunchSpec spec = launch_of({unit, 0, ceil_div(rows, 64)});
         spec.result_columns = 0;
-        return aligned ? converting(std::move(spec), convertible) : spec;
+        return aligned ? converting(l, std::move(spec), convertible) : spec;
     };
     if (!l.texels() || !aligned) return l.launch(without_chain(1));
     l.launch(texel_variant(without_chain(4)), without_chain(1));

@@ -68,6 +68,7 @@ private:
         o.value = narrow.value;
         o.dtype = narrow.dtype;
         o.absent = false;
+        if (!l.converting_kernel.empty()) l.kernel = l.converting_kernel;
         l.constants[c.constant] = static_cast<std::uint32_t>(narrow.dtype);
     }
 
