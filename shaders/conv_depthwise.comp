@@ -1,4 +1,7 @@
 // variants: conv_depthwise: ; conv_depthwise_input: -DOF_INPUT; conv_depthwise_weight: -DOF_WEIGHT
+// variants: conv_depthwise_dtypes: -DDTYPES ; conv_depthwise_input_dtypes: -DOF_INPUT -DDTYPES
+// variants: conv_depthwise_weight_dtypes: -DOF_WEIGHT -DDTYPES
+// not on CUDA: conv_depthwise_input_dtypes
 // Depthwise convolutions, with M windows for each channel, and their gradients: y[n][c M + m] is the sum over the taps
 // k (ascending) of weight[c M + m][k] times the element of x[n][c] at that tap.
 //
@@ -7,7 +10,8 @@
 //   conv_depthwise_input   dx: sums over m, and within it over k
 //   conv_depthwise_weight  sums [parts][C M][taps]: part p sums over the `share` output positions of [N, OD, OH, OW]
 //                          from p * share on, ascending
-//   constant  0: whether there is a bias (conv_depthwise)
+//   constants 0: whether there is a bias (conv_depthwise); with DTYPES 1, 2: dtypes of x and dy, of which a gradient by the
+//             input reads dy only; else they are f32
 //   groups    ceil(elements of the last operand / 64)
 #version 460
 #extension GL_GOOGLE_include_directive : require
@@ -16,6 +20,25 @@
 #include "common/windows.glsl"
 layout(local_size_x = 64) in;
 layout(constant_id = 0) const uint BIAS = 0;
+
+// Images that may be f16 or bf16: element i.
+#ifdef DTYPES
+#include "common/vocabulary.glsl"
+#include "common/dtypes.glsl"
+layout(constant_id = 1) const uint X = 0;
+layout(constant_id = 2) const uint DY = 0;
+#define IMAGE uvec2
+#define IMAGE_AT(operand) operand.address
+#ifdef OF_WEIGHT
+#define ELEMENT(image, i, dtype) (dtype == DTYPE_F32 ? Floats(image).v[i] : load_half(image, dtype, uint(i)))
+#else
+#define ELEMENT(image, i, dtype) load_half(image, dtype, uint(i))
+#endif
+#else
+#define IMAGE Floats
+#define IMAGE_AT(operand) Floats(operand.address)
+#define ELEMENT(image, i, dtype) image.v[i]
+#endif
 
 #if defined(OF_INPUT)
 RECORD(conv_depthwise_input)
@@ -62,7 +85,7 @@ Geometry read_geometry()
 #if defined(OF_INPUT)
 // Adds to `sum` the products of one window's taps, in order, and those elements of its plane of dy for which
 // the tap lies at position `at` of the padded input.
-float add_taps(float sum, Floats dy, int dy_at, Floats weight, int weight_at, ivec3 at, Geometry g)
+float add_taps(float sum, IMAGE dy, int dy_at, Floats weight, int weight_at, ivec3 at, Geometry g)
 {
     precise float total = sum;
     for (int kz = 0; kz < g.kernel[0]; ++kz) {
@@ -76,7 +99,7 @@ float add_taps(float sum, Floats dy, int dy_at, Floats weight, int weight_at, iv
                 const int ox =
                     g.stride[2] == 1 ? max(x, 0) : int(quotient(uint(max(x, 0)), uint(g.stride[2])));
                 if (ox * g.stride[2] == x && ox < g.out_size[2])
-                    total += dy.v[dy_at + (oz * g.out_size[1] + oy) * g.out_size[2] + ox] *
+                    total += ELEMENT(dy, dy_at + (oz * g.out_size[1] + oy) * g.out_size[2] + ox, DY) *
                              weight.v[weight_at + (kz * g.kernel[1] + ky) * g.kernel[2] + kx];
             }
         }
@@ -88,7 +111,8 @@ void main()
 {
     const uint N = record.images, C = record.channels, M = record.multiplier;
     const Geometry g = read_geometry();
-    Floats dy = Floats(record.dy.address), weight = Floats(record.weight.address);
+    IMAGE dy = IMAGE_AT(record.dy);
+    Floats weight = Floats(record.weight.address);
     Floats dx = Floats(record.dx.address);
     const int taps = volume(g.kernel), image = volume(g.in_size), out_image = volume(g.out_size);
     const uint invocation = flat_group() * 64u + gl_LocalInvocationID.x;
@@ -121,7 +145,8 @@ void main()
     const uint N = record.images, C = record.channels, M = record.multiplier;
     const Geometry g = read_geometry();
     const uint parts = record.parts, share = record.share, channels = C * M;
-    Floats x = Floats(record.x.address), dy = Floats(record.dy.address), sums = Floats(record.sums.address);
+    IMAGE x = IMAGE_AT(record.x), dy = IMAGE_AT(record.dy);
+    Floats sums = Floats(record.sums.address);
     const int taps = volume(g.kernel), image = volume(g.in_size), out_image = volume(g.out_size);
     const uint invocation = flat_group() * 64u + gl_LocalInvocationID.x;
     if (invocation >= parts * channels * uint(taps)) return;
@@ -137,7 +162,8 @@ void main()
     while (column < end) {
         const ivec3 place = at * g.stride + first, size = g.in_size;
         if (inside(place[0], size[0]) && inside(place[1], size[1]) && inside(place[2], size[2]))
-            sum += dy.v[dy_at] * x.v[x_at + (place[0] * size[1] + place[1]) * size[2] + place[2]];
+            sum += ELEMENT(dy, dy_at, DY) *
+                   ELEMENT(x, x_at + (place[0] * size[1] + place[1]) * size[2] + place[2], X);
         ++column;
         ++dy_at;
         advance(at, g.out_size);
@@ -154,7 +180,8 @@ void main()
 {
     const uint N = record.images, C = record.channels, M = record.multiplier;
     const Geometry g = read_geometry();
-    Floats from = Floats(record.x.address), weight = Floats(record.weight.address);
+    IMAGE from = IMAGE_AT(record.x);
+    Floats weight = Floats(record.weight.address);
     Floats bias = Floats(record.bias.address), to = Floats(record.y.address);
     const int taps = volume(g.kernel), image = volume(g.in_size), out_image = volume(g.out_size);
     const uint invocation = flat_group() * 64u + gl_LocalInvocationID.x;
@@ -172,7 +199,7 @@ void main()
             const bool present = inside(z, g.in_size[0]) && inside(y, g.in_size[1]);
             for (int kx = 0; kx < g.kernel[2]; ++kx) {
                 const int x = first[2] + kx * g.dilation[2];
-                if (present && inside(x, g.in_size[2])) sum += from.v[row + x] * weight.v[weight_at];
+                if (present && inside(x, g.in_size[2])) sum += ELEMENT(from, row + x, X) * weight.v[weight_at];
                 ++weight_at;
             }
         }

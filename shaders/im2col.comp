@@ -1,10 +1,12 @@
 // variants: im2col: ; im2col_texel: -DTEXEL ; im2col_f64: -DDOUBLE
+// variants: im2col_dtypes: -DDTYPES ; im2col_texel_dtypes: -DTEXEL -DDTYPES
 // The patches of a convolution as the columns of a matrix: col[(ci, kz, ky, kx)][(n, oz, oy, ox)] is
 // x[n][ci][oz * stride - padding + kz * dilation][...], or 0 outside of the image and in columns that pad to the pitch.
 //
 //   from      x [N, Ci, D, H, W] contiguous, to col [Ci * kd * kh * kw][pitch]
 //   between   distance between the first columns of two images: OD * OH * OW, or more if each image gets its own matrix
 //   elements  number of elements of col: not read, but must fit in 32 bits, too
+//   constant  with DTYPES 0: the dtype of x, f16 or bf16, while col is f32
 //   groups    Ci * ceil(columns / 64)
 //             im2col_texel: Ci * ceil(N * ceil(OH * OW / 16) / 64)
 //   im2col_texel requires  D, kd and dilations of 1; both operands in the slab, starting at whole texels, col within
@@ -17,6 +19,12 @@
 #include "common/index.glsl"
 #include "common/windows.glsl"
 layout(local_size_x = 64) in;
+
+#ifdef DTYPES
+#include "common/vocabulary.glsl"
+#include "common/dtypes.glsl"
+layout(constant_id = 0) const uint X = 0;
+#endif
 
 #ifdef TEXEL
 RECORD(im2col_texel)
@@ -38,6 +46,18 @@ END_RECORD
 // q + (ky - padding y) * W + kx - padding x of the image: four neighbours read four neighbours, which may start within
 // a texel. An invocation computes the same 16 columns of all rows of one channel.
 const int TEXELS = 4;
+
+// Returns a texel of the image, which starts at texel `image`; what lies outside is not used.
+vec4 load(uint image, int at)
+{
+#ifdef DTYPES
+    const uint last = (record.images * record.channels * record.height * record.width + 3u) / 4u - 1u;
+    const uint four = uint(clamp(at - int(image), 0, int(last)));
+    return floats_of(load4_bits(record.from.address, X, four), X);
+#else
+    return texelFetch(slab, at);
+#endif
+}
 
 void main()
 {
@@ -71,7 +91,7 @@ void main()
         int first = int(image) + (row_at >> 2);
         uint by = uint(row_at & 3);
         vec4 x[TEXELS + 1];
-        for (int i = 0; i <= TEXELS; ++i) x[i] = texelFetch(slab, first + i);
+        for (int i = 0; i <= TEXELS; ++i) x[i] = load(image, first + i);
         uint kx = 0u;
         do {
             for (int i = 0; i < TEXELS; ++i) {
@@ -85,7 +105,7 @@ void main()
             by &= 3u;
             first += int(next);
             for (int i = 0; i < TEXELS; ++i) x[i] = next ? x[i + 1] : x[i];
-            x[TEXELS] = texelFetch(slab, first + TEXELS);
+            x[TEXELS] = load(image, first + TEXELS);
         } while (++kx < kw);
         row_at += int(W);
     } while (++ky < kh);
@@ -102,7 +122,13 @@ void main()
     const ivec3 stride = XYZ(record.windows.stride),
                 padding = XYZ(record.windows.padding),
                 dilation = XYZ(record.windows.dilation);
-    Cells image = Cells(record.from.address), col = Cells(record.to.address);
+#ifdef DTYPES
+#define ELEMENT(at) floatBitsToUint(load_half(record.from.address, X, uint(at)))
+#else
+    Cells image = Cells(record.from.address);
+#define ELEMENT(at) image.v[at]
+#endif
+    Cells col = Cells(record.to.address);
 
     const uint across = (columns + 63u) / 64u;
     const uint channel = flat_group() / across;
@@ -120,7 +146,7 @@ void main()
             for (uint kx = 0u; kx < kw; ++kx) {
                 const int x = first.x + int(kx) * dilation.x;
                 CELL value = CELL(0);
-                if (present && uint(x) < W) value = image.v[row + x];
+                if (present && uint(x) < W) value = ELEMENT(row + x);
                 col.v[col_at] = value;
                 col_at += pitch;
             }

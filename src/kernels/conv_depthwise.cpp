@@ -19,6 +19,14 @@ using Wanted = ConvProblem::Wanted;
 // Output channels per input channel.
 Dim multiplier(const ConvProblem& p) { return floor_div(p.y.sizes()[1], p.groups); }
 
+// Lets the plan give the launch an image, a whole tensor, in f16 or bf16: constant 1 is the dtype of x, 2 that of dy.
+void read_halves(ops::LaunchSpec& spec, std::uint32_t operand, std::uint32_t constant)
+{
+    spec.constants.resize(3, static_cast<std::uint32_t>(f32));
+    spec.converts.push_back({operand, constant});
+    spec.converting_kernel = spec.kernel + "_dtypes";
+}
+
 void emit_weight(Lowering& l, const ConvProblem& p, const Dim& flops)
 {
     const Dim taps = image_of(p.weight), out = p.y.sizes()[1], columns = p.x.sizes()[0] * image_of(p.y);
@@ -34,11 +42,14 @@ void emit_weight(Lowering& l, const ConvProblem& p, const Dim& flops)
                                                      .windows = windows_of(p),
                                                      .parts = parts,
                                                      .share = share};
-    l.launch(record.launch({.groups = ceil_div(parts * out * taps, 64), .flops = flops}));
+    ops::LaunchSpec spec = record.launch({.groups = ceil_div(parts * out * taps, 64), .flops = flops});
+    read_halves(spec, 0, 1);
+    read_halves(spec, 1, 2);
+    l.launch(std::move(spec));
     add_parts(l, sums, as_matrix(p.weight, out, taps), parts);
 }
 
-void emit_x(Lowering& l, const ConvProblem& p, const Dim& flops)
+void emit_x(Lowering& l, const Capabilities& caps, const ConvProblem& p, const Dim& flops)
 {
     const ops::records::conv_depthwise_input record{.dy = p.y,
                                                     .weight = p.weight,
@@ -48,7 +59,9 @@ void emit_x(Lowering& l, const ConvProblem& p, const Dim& flops)
                                                     .multiplier = multiplier(p),
                                                     .windows = windows_of(p)};
     const Dim elements = p.x.sizes()[0] * p.x.sizes()[1] * image_of(p.x);
-    l.launch(record.launch({.groups = ceil_div(elements, 64), .flops = flops}));
+    ops::LaunchSpec spec = record.launch({.groups = ceil_div(elements, 64), .flops = flops});
+    if (!caps.is_cuda()) read_halves(spec, 0, 2); // that variant spills registers there
+    l.launch(std::move(spec));
 }
 
 } // namespace
@@ -63,12 +76,13 @@ std::string refuse_depthwise(const Capabilities&, const ConvProblem& p)
 
 void conv_depthwise(Lowering& l, const Capabilities& caps, const ConvProblem& p)
 {
-    // It computes f16 and bf16 in f32: on tensor cores a tile would have only one row.
+    // It computes f16 and bf16 in f32: on tensor cores a tile would have only one row.  Kernels read the images as they
+    // are stored, in place of casts.
     if (p.x.dtype != f32) return conv_in_f32(l, caps, p);
     const Dim out = p.y.sizes()[1], elements = p.y.sizes()[0] * out * image_of(p.y);
     const Dim flops = 2 * elements * image_of(p.weight);
     if (p.wanted == Wanted::weight) return emit_weight(l, p, flops);
-    if (p.wanted == Wanted::x) return emit_x(l, p, flops);
+    if (p.wanted == Wanted::x) return emit_x(l, caps, p, flops);
     const ops::records::conv_depthwise record{.x = p.x,
                                               .weight = p.weight,
                                               .bias = p.bias ? Input(*p.bias) : Absent{View()},
@@ -77,8 +91,10 @@ void conv_depthwise(Lowering& l, const Capabilities& caps, const ConvProblem& p)
                                               .channels = p.groups,
                                               .multiplier = multiplier(p),
                                               .windows = windows_of(p)};
-    l.launch(
-        record.launch({.constants = {p.bias ? 1u : 0u}, .groups = ceil_div(elements, 64), .flops = flops}));
+    ops::LaunchSpec spec =
+        record.launch({.constants = {p.bias ? 1u : 0u}, .groups = ceil_div(elements, 64), .flops = flops});
+    read_halves(spec, 0, 1);
+    l.launch(std::move(spec));
 }
 
 } // namespace reprise::kernels

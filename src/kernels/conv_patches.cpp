@@ -143,10 +143,17 @@ View patches(Lowering& l, const Problem& p, const View& x)
 {
     const View col = l.temporary(x.dtype, {p.groups * p.taps(), p.pitch()});
     const Patches& w = p.windows;
-    launch_where(
-        l, rows_match(w) * is_multiple(p.image(), 4) * is_multiple(x.layout.offset, 4),
-        p.flat<ops::records::im2col_texel>(x, col, w.channels * ceil_div(w.n * ceil_div(p.image(), 16), 64)),
-        w.im2col(x, col));
+    const auto reads_halves = [&](LaunchSpec spec) { // in place of a cast
+        if (x.dtype != f32) return spec;
+        spec.constants = {static_cast<std::uint32_t>(f32)};
+        spec.converts = {{0, 0}};
+        spec.converting_kernel = spec.kernel + "_dtypes";
+        return spec;
+    };
+    launch_where(l, rows_match(w) * is_multiple(p.image(), 4) * is_multiple(x.layout.offset, 4),
+                 reads_halves(p.flat<ops::records::im2col_texel>(
+                     x, col, w.channels * ceil_div(w.n * ceil_div(p.image(), 16), 64))),
+                 reads_halves(w.im2col(x, col)));
     return col;
 }
 

@@ -23,7 +23,7 @@ using ops::View;
 using ops::records::Output;
 
 constexpr std::int64_t side = 64, large_side = 128;
-constexpr std::int64_t wanted_groups = 256;   // at most; occupies a GPU of about 100 compute units
+constexpr std::int64_t wanted_groups = 192;   // at most; occupies a GPU of about 100 compute units
 constexpr std::uint32_t shared_bytes = 17408; // of the smaller tile, which takes more
 constexpr std::uint32_t matrix_shared_bytes = 24576, large_matrix_shared_bytes = 45056; // of gemm_matrix
 constexpr std::int64_t max_parts = 32;

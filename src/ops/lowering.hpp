@@ -106,7 +106,7 @@ struct LaunchSpec {
     bool reduces = false;
     // The launches of its node write different elements of their output, and may share an epoch.
     bool disjoint = false;
-    // Operands of f32, contiguous and whole, that the kernel also reads or writes in f16 and bf16: their dtype is a
+    // Operands of f32, contiguous, results whole, that the kernel also reads or writes in f16 and bf16: their dtype is a
     // constant.  An absent one is a second output: the kernel can write the elements of operand `copies` there, too.
     // The plan lets them take the place of casts (plan/fold_casts.cpp).
     struct Conversion {

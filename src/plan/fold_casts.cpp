@@ -2,6 +2,7 @@
 // widened value reads the narrow one, and the writers of a value that is narrowed write the narrow one, too, or only
 // it.  The bits are those of the casts.
 #include <algorithm>
+#include <utility>
 
 #include "plan/pipeline.hpp"
 
@@ -47,7 +48,8 @@ private:
         const auto same_value = [&](const PlanOperand& other) {
             return !other.absent && other.value == value;
         };
-        return o.use == use && o.dtype == f32 && same(o.offset, 0) &&
+        const bool aligned = use == ops::Use::read ? o.offset.divisible_by(4) : same(o.offset, 0);
+        return o.use == use && o.dtype == f32 && aligned &&
                        std::count_if(l.operands.begin(), l.operands.end(), same_value) == 1
                    ? found
                    : nullptr;
@@ -68,8 +70,10 @@ private:
         o.value = narrow.value;
         o.dtype = narrow.dtype;
         o.absent = false;
-        if (!l.converting_kernel.empty()) l.kernel = l.converting_kernel;
         l.constants[c.constant] = static_cast<std::uint32_t>(narrow.dtype);
+        if (l.converting_kernel.empty()) return;
+        if (l.label.starts_with(l.kernel)) l.label.replace(0, l.kernel.size(), l.converting_kernel);
+        l.kernel = std::exchange(l.converting_kernel, {});
     }
 
     void fold_into_readers(std::uint32_t cast, const PlanOperand& narrow, std::uint32_t wide)

@@ -403,6 +403,45 @@ TEST(HalfProducts, OfDirectConvolutionsCastNoImages)
         }
 }
 
+// Depthwise convolutions, and windows that become patches, read images as they are.
+TEST(HalfProducts, OfOtherConvolutionsReadImagesAsTheyAre)
+{
+    struct Case {
+        std::array<std::int64_t, 4> x;
+        std::int64_t out_channels, side, groups, stride;
+    };
+    const test::PlansOfTheirOwn plans;
+    for (const DType t : {f16, bf16})
+        for (const Case& c : std::vector<Case>{{{2, 6, 5, 7}, 6, 3, 6, 1},
+                                               {{1, 3, 8, 8}, 6, 3, 3, 2},
+                                               {{2, 4, 6, 8}, 3, 5, 1, 1},
+                                               {{3, 3, 7, 5}, 4, 5, 1, 2},
+                                               {{1, 4, 9, 12}, 6, 5, 2, 1}}) {
+            SCOPED_TRACE(testing::Message()
+                         << name_of(t) << ' ' << c.x[3] << ' ' << c.side << ' ' << c.groups);
+            const Shape image{c.x.begin(), c.x.end()},
+                weight{c.out_channels, c.x[1] / c.groups, c.side, c.side};
+            const ConvOptions<2> options{.stride = c.stride, .padding = c.side / 2, .groups = c.groups};
+            const Tensor x = numbers(image, t, 13), w = numbers(weight, t, 14);
+            const Product forward = [&](const Tensor& a, const Tensor& b) {
+                return conv2d(a, b, b.flatten().narrow(0, 0, c.out_channels), options);
+            };
+            const Product by_weight = [&](const Tensor& a, const Tensor& b) {
+                return conv2d_weight(a, weight, b, options);
+            };
+            const Tensor y = conv2d(x, w, {}, options);
+            expect_product(x, w, forward);
+            expect_product(x, y, by_weight);
+            expect_product(
+                w, y, [&](const Tensor& a, const Tensor& b) { return conv2d_input(image, a, b, options); });
+            const bool by_patches = kernels::products_mix_dtypes(capabilities()); // CPUs
+            if (capabilities().host_kernels || (c.groups != c.x[1] && !by_patches)) continue;
+            for (const std::string& plan : {record(forward, {spec(image, t), spec(weight, t)}).text(),
+                                            record(by_weight, {spec(image, t), spec(y.shape(), t)}).text()})
+                EXPECT_THAT(plan, HasSubstr("_dtypes (")) << plan;
+        }
+}
+
 // Attention of halves and its gradients are those of their numbers in f32, but for roundings: each number of features
 // has kernels.
 TEST(HalfProducts, OfAttention)

@@ -61,7 +61,10 @@ TEST(FoldCasts, AReaderWidensAsItLoads)
     HandMade p;
     const auto narrow = typed(p, plan::Place::external, bf16), wide = p.temporary();
     cast(p, narrow, wide);
-    converting(p, {wide}, p.output());
+    plan::PlanLaunch& reader = p.plan.launches[converting(p, {wide}, p.output())];
+    reader.kernel = "sum";
+    reader.converting_kernel = "sum_dtypes";
+    reader.label = "sum (%1 sum)";
     p.launch({wide}, {p.output()}); // can't
     plan::fold_casts(p.plan);
     ASSERT_EQ(p.plan.launches.size(), 3u);
@@ -69,6 +72,8 @@ TEST(FoldCasts, AReaderWidensAsItLoads)
     EXPECT_EQ(l.operands[0].value, narrow);
     EXPECT_EQ(l.operands[0].dtype, bf16);
     EXPECT_EQ(l.constants, (std::vector<std::uint32_t>{as_constant(bf16), as_constant(f32)}));
+    EXPECT_EQ(l.kernel, "sum_dtypes");
+    EXPECT_EQ(l.label, "sum_dtypes (%1 sum)");
     EXPECT_EQ(p.plan.launches[2].operands[0].value, wide);
 }
 
@@ -262,7 +267,7 @@ std::size_t casts_alone(const Program& p)
 }
 
 class Folded : public testing::TestWithParam<const char*> {};
-INSTANTIATE_TEST_SUITE_P(Devices, Folded, testing::Values("lavapipe", "swiftshader"),
+INSTANTIATE_TEST_SUITE_P(Devices, Folded, testing::Values("lavapipe", "swiftshader", "gpu"),
                          [](const auto& test) { return test.param; });
 
 // The kernels of rows read and write 16 bits on CPUs.
