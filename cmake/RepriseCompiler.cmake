@@ -40,9 +40,9 @@ if(PROJECT_IS_TOP_LEVEL)
     endif()
     find_program(REPRISE_CCACHE ccache DOC "Compiler cache, used where it is found")
     if(REPRISE_CCACHE AND NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)
-        # ccache caches precompiled headers only if it may ignore __TIME__ and their defines.  It has to look them up by
-        # the files they were made of: it would find one whose headers differ in a comment by its preprocessed text, and
-        # GCC, which compares a header with that of the precompiled one, would then not heed its #pragma once.
+        # ccache caches precompiled headers only if it may ignore __TIME__ and their defines.  CCACHE_DEPEND compares the
+        # bytes of all headers.  Without it ccache also compares preprocessed text, and returns a precompiled header that
+        # was made before a comment changed; GCC then does not recognise the changed header, whose #pragma once fails.
         set(launcher ${CMAKE_COMMAND} -E env CCACHE_DEPEND=1 CCACHE_SLOPPINESS=pch_defines,time_macros
                      ${REPRISE_CCACHE})
         set(CMAKE_C_COMPILER_LAUNCHER ${launcher})

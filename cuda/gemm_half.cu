@@ -89,20 +89,25 @@ struct WriterOfHalves {
     unsigned short* matrix; // the tile's first element
     uint dtype, rows, columns;
     int row_stride;
-    const unsigned short* bias; // of the tile's first column, or null
 
     RP_DEVICE uint column(uint c) const { return c < columns ? c : nowhere; }
     RP_DEVICE void put(uint at, uint row, float sum) const
     {
-        if (bias) sum += float_of(bias[at], dtype);
         matrix[int(at) + int(row) * row_stride] = static_cast<unsigned short>(bits_of(sum, dtype));
+    }
+};
+struct WriterOfBiasedHalves : WriterOfHalves {
+    const unsigned short* bias; // of the tile's first column
+
+    RP_DEVICE void put(uint at, uint row, float sum) const
+    {
+        WriterOfHalves::put(at, row, sum + float_of(bias[at], dtype));
     }
 };
 struct WriterOfFloats {
     float* matrix; // the tile's first element
     uint dtype, rows, columns;
     int row_stride;
-    const unsigned short* bias; // null
 
     RP_DEVICE uint column(uint c) const { return c < columns ? c : nowhere; }
     RP_DEVICE void put(uint at, uint row, float sum) const { matrix[int(at) + int(row) * row_stride] = sum; }
@@ -131,8 +136,10 @@ template <class Half, class Result, class Writer, bool biased> RP_DEVICE void ge
     NothingOfSteps steps;
     multiply_all(tile, room[0], a, b, steps, K);
     const int first_c = outer * n[9] + inner * n[15] + int(row) * n[5] + int(column);
-    const unsigned short* bias = biased ? Halves(operand[3].address).v + column : nullptr;
-    tile.write(Writer{Elements<Result>(operand[2].address).v + first_c, Half::dtype, M - row, N - column, n[5], bias});
+    auto* const c = Elements<Result>(operand[2].address).v + first_c;
+    if constexpr (biased)
+        tile.write(WriterOfBiasedHalves{{c, Half::dtype, M - row, N - column, n[5]}, Halves(operand[3].address).v + column});
+    else tile.write(Writer{c, Half::dtype, M - row, N - column, n[5]});
 }
 
 template <class Half, bool biased> RP_DEVICE void narrow(const void* record)

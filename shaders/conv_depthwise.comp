@@ -21,7 +21,7 @@
 layout(local_size_x = 64) in;
 layout(constant_id = 0) const uint BIAS = 0;
 
-// Images that may be f16 or bf16: element i.
+// ELEMENT(image, i, dtype) loads element i of an image, with DTYPES also of f16 or bf16.
 #ifdef DTYPES
 #include "common/vocabulary.glsl"
 #include "common/dtypes.glsl"

@@ -47,17 +47,12 @@ END_RECORD
 // a texel. An invocation computes the same 16 columns of all rows of one channel.
 const int TEXELS = 4;
 
-// Returns a texel of the image, which starts at texel `image`; what lies outside is not used.
-vec4 load(uint image, int at)
-{
+// Returns texel `at`, counted as `image` is, the first one of the images.  What lies outside of them is not used.
 #ifdef DTYPES
-    const uint last = (record.images * record.channels * record.height * record.width + 3u) / 4u - 1u;
-    const uint four = uint(clamp(at - int(image), 0, int(last)));
-    return floats_of(load4_bits(record.from.address, X, four), X);
+#define LOAD(at) floats_of(load4_bits(address, X, uint(clamp((at) - int(image), 0, last))), X)
 #else
-    return texelFetch(slab, at);
+#define LOAD(at) texelFetch(slab, at)
 #endif
-}
 
 void main()
 {
@@ -66,6 +61,10 @@ void main()
                pitch4 = record.pitch / 4u;
     const int padding_y = record.padding_y, padding_x = record.padding_x;
     const uint image = record.from.texel, col = record.to.texel;
+#ifdef DTYPES
+    const uvec2 address = record.from.address;
+    const int last = int((N * channels * H * W + 3u) / 4u) - 1;
+#endif
 
     const uint blocks = (Q4 + TEXELS - 1u) / TEXELS, across = (N * blocks + 63u) / 64u;
     const uint channel = flat_group() / across;
@@ -91,7 +90,7 @@ void main()
         int first = int(image) + (row_at >> 2);
         uint by = uint(row_at & 3);
         vec4 x[TEXELS + 1];
-        for (int i = 0; i <= TEXELS; ++i) x[i] = load(image, first + i);
+        for (int i = 0; i <= TEXELS; ++i) x[i] = LOAD(first + i);
         uint kx = 0u;
         do {
             for (int i = 0; i < TEXELS; ++i) {
@@ -105,7 +104,7 @@ void main()
             by &= 3u;
             first += int(next);
             for (int i = 0; i < TEXELS; ++i) x[i] = next ? x[i + 1] : x[i];
-            x[TEXELS] = load(image, first + TEXELS);
+            x[TEXELS] = LOAD(first + TEXELS);
         } while (++kx < kw);
         row_at += int(W);
     } while (++ky < kh);
@@ -123,7 +122,8 @@ void main()
                 padding = XYZ(record.windows.padding),
                 dilation = XYZ(record.windows.dilation);
 #ifdef DTYPES
-#define ELEMENT(at) floatBitsToUint(load_half(record.from.address, X, uint(at)))
+    const uvec2 image = record.from.address;
+#define ELEMENT(at) floatBitsToUint(load_half(image, X, uint(at)))
 #else
     Cells image = Cells(record.from.address);
 #define ELEMENT(at) image.v[at]

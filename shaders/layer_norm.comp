@@ -50,6 +50,9 @@ void main()
     const Row bias = row_of(record.bias, record.bias_along, 2u, c);
     const Row y = row_of(record.y, record.y_along, 3u, c);
     Floats means = Floats(record.mean.address), rstds = Floats(record.rstd.address);
+#ifdef DTYPES
+    const Operand copy = record.copy;
+#endif
     END_UNLESS(exists, n)
 
     precise float total = 0.0;
@@ -82,7 +85,7 @@ void main()
         if (BIAS != 0u)
             result += load4(bias, e, n);
         store4_result_as(y, e, n, Y, result);
-        copy4_as(record.copy, y, e, COPY, result);
+        copy4_as(copy, y, e, COPY, result);
     }
     if (exists && lane == 0u) {
         means.v[c[0]] = mean;

@@ -55,6 +55,9 @@ void main()
     const Row weight = row_of(record.weight, record.weight_along, 2u, c);
     const Row dx = row_of(record.dx, record.dx_along, 3u, c);
     Floats means = Floats(record.mean.address), rstds = Floats(record.rstd.address);
+#ifdef DTYPES
+    const Operand copy = record.copy;
+#endif
     END_UNLESS(exists, n)
     const float mean = means.v[c[0]], rstd = rstds.v[c[0]];
 
@@ -77,6 +80,6 @@ void main()
         precise vec4 z = (load4_as(x, e, n, X) - mean) * rstd;
         precise vec4 result = ((weighted(dy, weight, e, n) - mean_g) - z * mean_gz) * rstd;
         store4_result_as(dx, e, n, DX, result);
-        copy4_as(record.copy, dx, e, COPY, result);
+        copy4_as(copy, dx, e, COPY, result);
     }
 }

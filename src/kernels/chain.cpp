@@ -136,7 +136,10 @@ bool in_place(const Chain& c, std::span<const ops::LaunchOperand> operands)
 std::string label_of(const Chain& c)
 {
     std::string out;
-    for (const Chain::Step& s : c.steps) out += (out.empty() ? "" : "+") + std::string(s.op->name);
+    for (const Chain::Step& s : c.steps) {
+        const bool copies = s.op == &ops::row_op("cast") && dtype_of(c, s.sources.front()) == s.dtype;
+        if (!copies) out += (out.empty() ? "" : "+") + std::string(s.op->name);
+    }
     return out;
 }
 

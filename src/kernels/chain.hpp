@@ -66,7 +66,7 @@ bool has_kernel(const std::string& name);
 DType dtype_of(const Chain&, const Chain::Source&);
 std::string part_name(const graph::Op&);   // of a row: "tanh_d0"
 std::string kernel_name(const graph::Op&); // "elementwise_tanh_d0"
-std::string label_of(const Chain&);        // "mul+add+relu"
+std::string label_of(const Chain&);        // "mul+add+relu", without steps that only copy
 Dim groups_of(const Chain&);               // workgroups of its kernels
 
 // Returns the launches of a chain: one, or a preferred one and its fallback.

@@ -41,8 +41,8 @@ void conv_in_f32(Lowering& l, const Capabilities& caps, ConvProblem p)
     if (to.dtype != f32) l.copy(result, to);
 }
 
-// Where products of f16 and bf16 are computed in f32, only `direct` and `tile` read them as they are: at other sizes, and
-// for other windows, the operands are widened.
+// Where products of f16 and bf16 are computed in f32, only `direct` and `tile` read all operands as they are.  Others
+// compute in f32; the plan removes the casts of images that their kernels read as they are (LaunchSpec::converts).
 void conv(Lowering& l, const Capabilities& caps, const ConvProblem& p)
 {
     const DType result = (p.wanted == Wanted::y ? p.y : p.wanted == Wanted::x ? p.x : p.weight).dtype;

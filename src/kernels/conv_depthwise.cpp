@@ -19,7 +19,7 @@ using Wanted = ConvProblem::Wanted;
 // Output channels per input channel.
 Dim multiplier(const ConvProblem& p) { return floor_div(p.y.sizes()[1], p.groups); }
 
-// Lets the plan give the launch an image, a whole tensor, in f16 or bf16: constant 1 is the dtype of x, 2 that of dy.
+// Lets the plan give the launch an image in f16 or bf16: constant 1 is the dtype of x, 2 that of dy.
 void read_halves(ops::LaunchSpec& spec, std::uint32_t operand, std::uint32_t constant)
 {
     spec.constants.resize(3, static_cast<std::uint32_t>(f32));
@@ -60,7 +60,7 @@ void emit_x(Lowering& l, const Capabilities& caps, const ConvProblem& p, const D
                                                     .windows = windows_of(p)};
     const Dim elements = p.x.sizes()[0] * p.x.sizes()[1] * image_of(p.x);
     ops::LaunchSpec spec = record.launch({.groups = ceil_div(elements, 64), .flops = flops});
-    if (!caps.is_cuda()) read_halves(spec, 0, 2); // that variant spills registers there
+    if (!caps.is_cuda()) read_halves(spec, 0, 2); // compiled for CUDA, the variant would spill registers
     l.launch(std::move(spec));
 }
 

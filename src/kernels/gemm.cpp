@@ -432,11 +432,14 @@ void emit_split(Lowering& l, const Capabilities& caps, const GemmProblem& p)
 
 } // namespace
 
-bool multiplies(const Capabilities& c, DType t) { return t == bf16 ? c.bf16_products : c.half_products; }
+bool multiplies_halves(const Capabilities& c, DType t)
+{
+    return (t == f16 && c.half_products) || (t == bf16 && c.bf16_products);
+}
 
 bool products_write_halves(const Capabilities& c, DType t, const Shape& result)
 {
-    if (multiplies(c, t)) return true;
+    if (multiplies_halves(c, t)) return true;
     constexpr std::int64_t may_be_split = enough_cpu_tiles * cpu_tile.rows * cpu_tile.columns; // elements
     return products_mix_dtypes(c) && !result.empty() && result.back().divisible_by(4) &&
            !shape::element_count(result).at_most(may_be_split);

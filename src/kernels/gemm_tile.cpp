@@ -4,7 +4,7 @@
 //
 // K is divided into parts of equal length, and only into one unless a long K meets a result that is too small to occupy
 // the device.  A part is a chain of fma; the parts are added in order.  Their number depends on the sizes alone, so
-// eager code and programs get the same bits.  The sums of parts take 4 MiB at most: the more tiles, the fewer parts.
+// eager code and programs get the same bits.  The sums of parts take 3 MiB at most: the more tiles, the fewer parts.
 #include "kernels/chain.hpp"
 #include "kernels/matrix.hpp"
 #include "kernels/spirv_compiler.hpp"

@@ -25,8 +25,8 @@ ops::View packed(ops::Lowering&, const device::Capabilities&, const ops::View&, 
 bool products_read_halves(const device::Capabilities&);
 // Whether one operand may be f32, and the other f16 or bf16.
 bool products_mix_dtypes(const device::Capabilities&);
-// Whether the device multiplies operands of f16 or bf16, without converting them (CUDA).
-bool multiplies(const device::Capabilities&, DType);
+// Whether the dtype is f16 or bf16, and products and convolutions of it are kernels of their own (CUDA).
+bool multiplies_halves(const device::Capabilities&, DType);
 // Whether products write such a result of operands of f16 or bf16, or, on CPUs, of one of them.
 bool products_write_halves(const device::Capabilities&, DType, const Shape& result);
 // Whether convolutions, and products by tiles, read f16 and bf16 as they are.

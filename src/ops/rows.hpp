@@ -1,6 +1,7 @@
 // Launches of the kernels of shaders/common/rows.glsl, which compute rows.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -17,18 +18,18 @@ struct RowsDivision {
     Dim groups;
 };
 
-// An operand of LaunchSpec::converts, a whole tensor; if the launch has it absent, its elements are those of `copies`.
+// An operand of LaunchSpec::converts, by index, with its view, for a second output that of operand `copies`.
 struct Convertible {
-    std::uint32_t operand; // index
+    std::uint32_t operand;
     View view;
-    std::uint32_t copies = 0;
+    std::optional<std::uint32_t> copies{};
 };
 
 // Appends the dtypes of the operands, f32, to the constants, and lets the plan change those of contiguous rows whose
 // length is a multiple of 4 (shaders/common/row_dtypes.glsl), of results only if no chain can convert them.
 inline LaunchSpec converting(const Lowering& l, LaunchSpec spec, const std::vector<Convertible>& operands)
 {
-    const bool chains = l.fuses() && !same(spec.result_columns, 0);
+    const bool chains = l.fuses() && l.half_access() && !same(spec.result_columns, 0);
     for (const auto& [operand, view, copies] : operands) {
         const auto constant = static_cast<std::uint32_t>(spec.constants.size());
         const bool converts = !chains || spec.operands[operand].use == Use::read;

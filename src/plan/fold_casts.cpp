@@ -48,8 +48,8 @@ private:
         const auto same_value = [&](const PlanOperand& other) {
             return !other.absent && other.value == value;
         };
-        const bool aligned = use == ops::Use::read ? o.offset.divisible_by(4) : same(o.offset, 0);
-        return o.use == use && o.dtype == f32 && aligned &&
+        const bool fits = use == ops::Use::read ? o.offset.divisible_by(4) : same(o.offset, 0);
+        return o.use == use && o.dtype == f32 && fits &&
                        std::count_if(l.operands.begin(), l.operands.end(), same_value) == 1
                    ? found
                    : nullptr;

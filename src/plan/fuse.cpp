@@ -22,6 +22,8 @@ constexpr std::size_t max_chain_steps = 48, max_operands = 16;
 constexpr std::size_t max_reduced_steps = 8, max_finishing_steps = 8;
 // Maximum distance to a launch that only shares inputs; a larger one would extend lifetimes too much.
 constexpr std::size_t max_shared_distance = 6;
+// Maximum number of launches by which a chain moves up to a product that stores its own result, too.
+constexpr std::size_t max_keeping_distance = 4;
 // Maximum number of launches by which one that reads only f16 and bf16 and stores a wider dtype moves up to the launch
 // that computes its input: the results would wait for their readers in twice the memory of the input.
 constexpr std::size_t max_widening_distance = 8;
@@ -239,6 +241,15 @@ private:
         return false;
     }
 
+    // Without fallbacks.
+    std::size_t launches_between(std::size_t i, std::size_t j) const
+    {
+        std::size_t count = 0;
+        for (std::size_t k = i + 1; k < j; ++k)
+            count += !dead_[k] && plan_.launches[k].fallback_of == no_launch;
+        return count;
+    }
+
     bool widens(std::size_t j) const
     {
         const PlanLaunch& l = plan_.launches[j];
@@ -251,14 +262,12 @@ private:
     bool join(std::size_t i, std::size_t& j)
     {
         bool down = true, up = true; // whether i can move to j, and j to i
-        std::size_t between = 0;     // launches, without fallbacks
         for (std::size_t k = i + 1; k < j && (down || up); ++k) {
             if (dead_[k]) continue;
-            between += plan_.launches[k].fallback_of == no_launch;
             down &= !conflict(plan_.launches[k], plan_.launches[i]);
             up &= !conflict(plan_.launches[k], plan_.launches[j]);
         }
-        if (!down && (!up || (between > max_widening_distance && widens(j)))) return false;
+        if (!down && (!up || (widens(j) && launches_between(i, j) > max_widening_distance))) return false;
         if (!may_join(plan_.launches[i], plan_.launches[j])) return false;
         std::optional<PlanLaunch> joined = Join(plan_.launches[i], plan_.launches[j]).run();
         if (!joined) return false;
@@ -324,7 +333,7 @@ private:
                 if (!finished.empty() && conflict(l, elementwise)) return false;
                 continue;
             }
-            if (keeps && j - i > max_shared_distance) return false;
+            if (keeps && launches_between(i, j) > max_keeping_distance) return false;
             std::optional<PlanLaunch> both = finished_by(elementwise, l, x.value, keeps);
             if (!both || !may_join(l, elementwise)) return false;
             finished.emplace_back(i, std::move(*both));
@@ -374,8 +383,8 @@ private:
         }
         l.operands.insert(l.operands.end(), results, elementwise.operands.end());
         if (!kernels::fits_product(c, l.operands, l.result_columns, half_access_)) return std::nullopt;
-        l.in_place =
-            elementwise.in_place; // no result is an operand of the product, so its loads do not count
+        // No result of the chain is an operand of the product, so its loads do not count.
+        l.in_place = elementwise.in_place && !keeps;
         l.label += " + " + elementwise.label;
         l.chain = std::make_shared<const Chain>(std::move(c));
         return l;

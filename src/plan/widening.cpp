@@ -12,7 +12,7 @@ Widened widened_operands(const device::Capabilities& caps, const graph::Node& n)
     const graph::Op& op = *n.op;
     const graph::TensorType& result = n.outputs[0];
     if (op.row || op.narrow ||
-        ((op.half_products || op.half_convolutions) && kernels::multiplies(caps, result.dtype)))
+        ((op.half_products || op.half_convolutions) && kernels::multiplies_halves(caps, result.dtype)))
         return {false, false};
     const bool direct = op.half_convolutions && kernels::direct_reads_and_writes(caps, result.dtype);
     const bool read = (op.half_products && kernels::products_read_halves(caps)) ||

@@ -168,6 +168,27 @@ TEST(CudaHalves, OfAllSamplesHaveTheValuesAndGradientsOfTheReference)
             name, 1000);
 }
 
+// The product's graph, captured at the second call, has the address of the bias.
+TEST(CudaHalves, OfALinearTakeTheBiasOfEachCall)
+{
+    const auto f = [](const Tensor& x, const Tensor& w, const Tensor& b) {
+        Tensor y = linear(x, w, b);
+        for (int i = 0; i < 10; ++i) y = flip(y, {1}); // as many launches as make a capture worth while
+        return y;
+    };
+    for (const DType t : {f16, bf16}) {
+        const auto numbers = [&](const Shape& shape, std::uint64_t seed) {
+            return cast(test::random_tensor(shape, seed, -1, 1), t);
+        };
+        const Tensor x = numbers({6, 8}, 1), w = numbers({12, 8}, 2), first = numbers({12}, 3),
+                     second = numbers({12}, 4);
+        const std::vector<Spec> specs = {spec({6, 8}, t), spec({12, 8}, t), spec({12}, t)};
+        const Program program = record(f, specs);
+        for (const Tensor& b : {first, first, first, second, first})
+            EXPECT_EQ(test::bits(program(x, w, b)), test::bits(record(f, specs)(x, w, b))) << name_of(t);
+    }
+}
+
 struct Case {
     const char* name;
     Shape x, weight;

@@ -412,11 +412,14 @@ TEST(HalfProducts, OfOtherConvolutionsReadImagesAsTheyAre)
     };
     const test::PlansOfTheirOwn plans;
     for (const DType t : {f16, bf16})
-        for (const Case& c : std::vector<Case>{{{2, 6, 5, 7}, 6, 3, 6, 1},
-                                               {{1, 3, 8, 8}, 6, 3, 3, 2},
-                                               {{2, 4, 6, 8}, 3, 5, 1, 1},
-                                               {{3, 3, 7, 5}, 4, 5, 1, 2},
-                                               {{1, 4, 9, 12}, 6, 5, 2, 1}}) {
+        for (const Case& c :
+             std::vector<Case>{{{2, 6, 5, 7}, 6, 3, 6, 1},
+                               {{1, 3, 8, 8}, 6, 3, 3, 2},
+                               {{2, 4, 6, 8}, 3, 5, 1, 1},
+                               {{3, 3, 7, 5}, 4, 5, 1, 2},
+                               {{1, 4, 9, 12}, 6, 5, 2, 1},
+                               {{8, 16, 32, 32}, 3, 5, 1, 1},    // divided into parts of the batch
+                               {{7, 13, 31, 31}, 3, 5, 1, 1}}) { // at any element
             SCOPED_TRACE(testing::Message()
                          << name_of(t) << ' ' << c.x[3] << ' ' << c.side << ' ' << c.groups);
             const Shape image{c.x.begin(), c.x.end()},

@@ -77,6 +77,22 @@ TEST(FoldCasts, AReaderWidensAsItLoads)
     EXPECT_EQ(p.plan.launches[2].operands[0].value, wide);
 }
 
+// Kernels load four elements at a time.
+TEST(FoldCasts, AReaderBeginsAtAMultipleOfFourElements)
+{
+    for (const std::int64_t offset : {4, 2}) {
+        HandMade p;
+        const auto narrow = typed(p, plan::Place::external, f16), wide = p.temporary();
+        cast(p, narrow, wide);
+        plan::PlanLaunch& reader = p.plan.launches[converting(p, {wide}, p.output())];
+        reader.operands[0].offset = offset;
+        plan::fold_casts(p.plan);
+        const plan::PlanOperand& o = p.plan.launches[1].operands[0];
+        EXPECT_EQ(o.value, offset == 4 ? narrow : wide);
+        EXPECT_TRUE(same(o.offset, Dim(offset)));
+    }
+}
+
 TEST(FoldCasts, AReaderBehindAWriteOfTheNarrowValueReadsTheWideOne)
 {
     HandMade p;

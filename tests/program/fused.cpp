@@ -281,18 +281,20 @@ TEST(Fused, NormsInTwoDtypes)
             };
             const std::vector<Spec> specs = {spec({n, columns}), spec({columns}), spec({columns}),
                                              spec({n, columns})};
-            const Program f32_only = record_function(norms, specs), two = record_function(both, specs);
+            const Program f32_only = record_function(norms, specs), two = record_function(both, specs),
+                          apart = record_function(both, specs, {.fuse = false});
             for (const std::int64_t size : sizes) {
                 Tensors in;
                 for (const Spec& s : specs)
                     in.push_back(random_input(s.shape.size() == 1 ? Shape{columns} : Shape{size, columns},
                                               f32, ++seed));
-                const Tensors expected = f32_only.call(in), actual = two.call(in);
-                for (std::size_t i = 0; i < expected.size(); ++i) {
-                    EXPECT_EQ(bits(actual[i]), bits(expected[i])) << i << " " << size << " x " << columns;
-                    EXPECT_EQ(bits(actual[i + 3]), bits(cast(expected[i], narrow)))
-                        << i << " " << size << " x " << columns;
-                }
+                const Tensors expected = f32_only.call(in);
+                for (const Tensors& actual : {two.call(in), apart.call(in)})
+                    for (std::size_t i = 0; i < expected.size(); ++i) {
+                        EXPECT_EQ(bits(actual[i]), bits(expected[i])) << i << " " << size << " x " << columns;
+                        EXPECT_EQ(bits(actual[i + 3]), bits(cast(expected[i], narrow)))
+                            << i << " " << size << " x " << columns;
+                    }
             }
         }
 }

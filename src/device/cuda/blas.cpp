@@ -281,7 +281,7 @@ cublasStatus_t Blas::launch(const Product& product, const Prepared& p, CUstream 
     const void* alpha = p.doubles ? static_cast<const void*>(&one) : &one_f;
     const void* beta = p.doubles ? static_cast<const void*>(&zero) : &zero_f;
     cublasStatus_t status = CUBLAS_STATUS_SUCCESS;
-    // The description has the bias's address, and that of the problem may be in use by another thread.
+    // The description contains the bias's address, and another thread may be using the prepared one.
     const Description own = product.problem.bias ? describe(product.problem, product.bias) : Description();
     const cublasLtMatmulDesc_t description = own ? own.get() : p.description.get();
     for (std::int64_t i = 0; i < product.repeats && status == CUBLAS_STATUS_SUCCESS; ++i) {

@@ -20,7 +20,10 @@ bool same_except_addresses(const Product& a, const Product& b)
 {
     return a.problem == b.problem && a.repeats == b.repeats;
 }
-bool same_addresses(const Product& a, const Product& b) { return a.at == b.at && a.steps == b.steps; }
+bool same_addresses(const Product& a, const Product& b)
+{
+    return a.at == b.at && a.steps == b.steps && a.bias == b.bias;
+}
 
 } // namespace
 

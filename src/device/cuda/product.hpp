@@ -29,8 +29,9 @@ enum class Numbers : std::uint8_t { f32, tf32, f64, f16, bf16, f16_wide, bf16_wi
 struct Problem {
     Numbers numbers = Numbers::f32;
     std::int64_t batch = 1;
-    Matrix a, b, d;    // d = op(a) op(b)
-    bool bias = false; // of the operands' dtype, as aligned as d: added to each column of the sums
+    Matrix a, b, d; // d = op(a) op(b)
+    bool bias =
+        false; // added to each column of the sums; of the operands' dtype, its alignment is at least that of d
     friend auto operator<=>(const Problem&, const Problem&) = default;
 };
 
