@@ -1,7 +1,7 @@
 // C[b] = A[b] B[b] in f16 or bf16 with sums in f32, on tensor cores if the device has them. The record is that of
 // shaders/gemm_address.comp.
 //
-//   operands   A, B with any strides, C with contiguous columns; all f16 or bf16; with _wide C is f32; with _bias each
+//   operands   A, B with any strides, C with contiguous columns; all f16 or bf16; with _bias each
 //              row of sums gets the bias, one number for each column of C, before it is rounded
 //   ints       M, N, K, rsA, rsB, ldc, batch, strideA, strideB, strideC, csA, csB, inners, innerA, innerB, innerC
 //   groups     batch * ceil(M / 64) * ceil(N / 64)
@@ -104,16 +104,7 @@ struct WriterOfBiasedHalves : WriterOfHalves {
         WriterOfHalves::put(at, row, sum + float_of(bias[at], dtype));
     }
 };
-struct WriterOfFloats {
-    float* matrix; // the tile's first element
-    uint dtype, rows, columns;
-    int row_stride;
-
-    RP_DEVICE uint column(uint c) const { return c < columns ? c : nowhere; }
-    RP_DEVICE void put(uint at, uint row, float sum) const { matrix[int(at) + int(row) * row_stride] = sum; }
-};
-
-template <class Half, class Result, class Writer, bool biased> RP_DEVICE void gemm_half(const void* record)
+template <class Half, bool biased> RP_DEVICE void gemm_half(const void* record)
 {
     using Tile = TensorTile<Half, 64, 32>;
     using Halves = Elements<unsigned short>;
@@ -136,22 +127,14 @@ template <class Half, class Result, class Writer, bool biased> RP_DEVICE void ge
     NothingOfSteps steps;
     multiply_all(tile, room[0], a, b, steps, K);
     const int first_c = outer * n[9] + inner * n[15] + int(row) * n[5] + int(column);
-    auto* const c = Elements<Result>(operand[2].address).v + first_c;
-    if constexpr (biased)
-        tile.write(WriterOfBiasedHalves{{c, Half::dtype, M - row, N - column, n[5]}, Halves(operand[3].address).v + column});
-    else tile.write(Writer{c, Half::dtype, M - row, N - column, n[5]});
+    const WriterOfHalves to{Halves(operand[2].address).v + first_c, Half::dtype, M - row, N - column, n[5]};
+    if constexpr (biased) tile.write(WriterOfBiasedHalves{to, Halves(operand[3].address).v + column});
+    else tile.write(to);
 }
 
-template <class Half, bool biased> RP_DEVICE void narrow(const void* record)
-{
-    gemm_half<Half, unsigned short, WriterOfHalves, biased>(record);
-}
-template <class Half> RP_DEVICE void wide(const void* record) { gemm_half<Half, float, WriterOfFloats, false>(record); }
 } // namespace rp::products
 
-RP_KERNEL_OF_BLOCK(gemm_half_f16, 128, 1) { rp::products::narrow<rp::F16, false>(rp_record); }
-RP_KERNEL_OF_BLOCK(gemm_half_bf16, 128, 1) { rp::products::narrow<rp::BF16, false>(rp_record); }
-RP_KERNEL_OF_BLOCK(gemm_half_f16_bias, 128, 1) { rp::products::narrow<rp::F16, true>(rp_record); }
-RP_KERNEL_OF_BLOCK(gemm_half_bf16_bias, 128, 1) { rp::products::narrow<rp::BF16, true>(rp_record); }
-RP_KERNEL_OF_BLOCK(gemm_half_f16_wide, 128, 1) { rp::products::wide<rp::F16>(rp_record); }
-RP_KERNEL_OF_BLOCK(gemm_half_bf16_wide, 128, 1) { rp::products::wide<rp::BF16>(rp_record); }
+RP_KERNEL_OF_BLOCK(gemm_half_f16, 128, 1) { rp::products::gemm_half<rp::F16, false>(rp_record); }
+RP_KERNEL_OF_BLOCK(gemm_half_bf16, 128, 1) { rp::products::gemm_half<rp::BF16, false>(rp_record); }
+RP_KERNEL_OF_BLOCK(gemm_half_f16_bias, 128, 1) { rp::products::gemm_half<rp::F16, true>(rp_record); }
+RP_KERNEL_OF_BLOCK(gemm_half_bf16_bias, 128, 1) { rp::products::gemm_half<rp::BF16, true>(rp_record); }

@@ -1,5 +1,6 @@
 // variants: im2col: ; im2col_texel: -DTEXEL ; im2col_f64: -DDOUBLE
 // variants: im2col_dtypes: -DDTYPES ; im2col_texel_dtypes: -DTEXEL -DDTYPES
+// not on CUDA: im2col_dtypes
 // The patches of a convolution as the columns of a matrix: col[(ci, kz, ky, kx)][(n, oz, oy, ox)] is
 // x[n][ci][oz * stride - padding + kz * dilation][...], or 0 outside of the image and in columns that pad to the pitch.
 //

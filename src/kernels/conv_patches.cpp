@@ -143,8 +143,8 @@ View patches(Lowering& l, const Problem& p, const View& x)
 {
     const View col = l.temporary(x.dtype, {p.groups * p.taps(), p.pitch()});
     const Patches& w = p.windows;
-    const auto reads_halves = [&](LaunchSpec spec) { // in place of a cast
-        if (x.dtype != f32) return spec;
+    const auto reads_halves = [&](LaunchSpec spec) { // on CPUs, in place of a cast
+        if (x.dtype != f32 || !l.products_mix_dtypes()) return spec;
         spec.constants = {static_cast<std::uint32_t>(f32)};
         spec.converts = {{0, 0}};
         spec.converting_kernel = spec.kernel + "_dtypes";

@@ -91,8 +91,7 @@ ops::LaunchSpec general(const Lowering& l, const Capabilities& c, const GemmProb
         return spec;
     }
     std::string kernel = p.a.dtype == f16 ? "gemm_half_f16" : "gemm_half_bf16";
-    if (p.c.dtype == f32) kernel += "_wide";
-    else if (p.bias) kernel += "_bias";
+    if (p.bias) kernel += "_bias";
     return with_record(p, by_tiles(kernel.c_str(), p, {64, 64}));
 }
 
@@ -352,8 +351,11 @@ constexpr std::array<Variant<GemmProblem>, 4> quantized_variants = {{
     {"address", refuse_nothing, serves_all, emit_quantized_address},
 }};
 
-void check(const GemmProblem& p)
+void check(const Capabilities& c, const GemmProblem& p)
 {
+    if (multiplies_halves(c, p.a.dtype) && p.c.dtype != p.a.dtype && !p.format)
+        detail::fail(ErrorKind::internal, "matmul", "A product of (", name_of(p.a.dtype),
+                     ") has no result of (", name_of(p.c.dtype), ") on this device.");
     if (!is_floating(p.c.dtype))
         detail::fail(ErrorKind::unsupported, "matmul", "There are no kernels for (", name_of(p.c.dtype),
                      ") yet: cast to f32.");
@@ -496,7 +498,7 @@ View packed(Lowering& l, const Capabilities& caps, const View& v, const Dim& row
 
 void gemm(Lowering& l, const Capabilities& caps, const GemmProblem& p)
 {
-    check(p);
+    check(caps, p);
     const GemmProblem q = two_batches(p);
     if (q.format) emit_fitting(quantized_variants, l, caps, q);
     else if (worth_splitting(caps, q)) emit_split(l, caps, q);

@@ -78,10 +78,10 @@ bool fits(const Problem& p)
     if (doubles != (p.d.type == CUDA_R_64F) || (tensor_float32 && p.a.type != CUDA_R_32F)) return false;
     const bool halves = p.a.type == CUDA_R_16F || p.a.type == CUDA_R_16BF;
     const bool biased = p.description.epilogue == CUBLASLT_EPILOGUE_BIAS;
-    if (biased ? !p.description.bias || !halves || p.a.type != p.d.type || p.d.batch != 1
+    if (biased ? !p.description.bias || !halves || p.d.batch != 1
                : p.description.epilogue != CUBLASLT_EPILOGUE_DEFAULT)
         return false;
-    if (p.a.type != p.b.type || (p.a.type != p.d.type && !(halves && p.d.type == CUDA_R_32F))) return false;
+    if (p.a.type != p.b.type || p.a.type != p.d.type) return false;
     for (const Layout* l : {&p.a, &p.b, &p.d}) {
         if (l->pitch < static_cast<std::int64_t>(l->rows)) return false;
         if (l->batch != p.d.batch || l->rows == 0 || l->columns == 0) return false;
@@ -116,7 +116,6 @@ std::uint64_t hash(const Problem& p)
 // Elements as they lie in memory and as they are multiplied.
 template <class T> struct Plain {
     using Word = T;
-    using Result = T;
     using Sum = T;
     static T load(T v) { return v; }
     static T store(T v) { return v; }
@@ -130,16 +129,10 @@ struct TensorFloat : Plain<float> {
 };
 template <unsigned dtype> struct Half {
     using Word = std::uint16_t;
-    using Result = Word;
     using Sum = float;
     static float load(Word v) { return rp::float_of(v, dtype); }
     static Word store(float v) { return static_cast<Word>(rp::bits_of(v, dtype)); }
 };
-template <unsigned dtype> struct WideHalf : Half<dtype> { // with results of f32
-    using Result = float;
-    static float store(float v) { return v; }
-};
-
 // In chunks of a length that the order says, from 1 to 7.
 template <class Numbers>
 void multiply(const Problem& p, std::uint64_t order, const void* a_at, const void* b_at, void* d_at)
@@ -153,7 +146,7 @@ void multiply(const Problem& p, std::uint64_t order, const void* a_at, const voi
     for (std::int64_t batch = 0; batch < p.d.batch; ++batch) {
         const T* a = static_cast<const T*>(a_at) + batch * p.a.stride;
         const T* b = static_cast<const T*>(b_at) + batch * p.b.stride;
-        auto* d = static_cast<typename Numbers::Result*>(d_at) + batch * p.d.stride;
+        auto* d = static_cast<T*>(d_at) + batch * p.d.stride;
         const std::int64_t a_row = ta ? p.a.pitch : 1, a_k = ta ? 1 : p.a.pitch;
         const std::int64_t b_k = tb ? p.b.pitch : 1, b_column = tb ? 1 : p.b.pitch;
         for (std::int64_t j = 0; j < static_cast<std::int64_t>(p.d.columns); ++j)
@@ -325,11 +318,8 @@ RP_EXPORT cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t d
     Multiply function = multiply<Plain<float>>;
     if (doubles) function = multiply<Plain<double>>;
     if (problem.description.compute == CUBLAS_COMPUTE_32F_FAST_TF32) function = multiply<TensorFloat>;
-    const bool wide = problem.d.type == CUDA_R_32F;
-    if (problem.a.type == CUDA_R_16F)
-        function = wide ? multiply<WideHalf<rp::DTYPE_F16>> : multiply<Half<rp::DTYPE_F16>>;
-    if (problem.a.type == CUDA_R_16BF)
-        function = wide ? multiply<WideHalf<rp::DTYPE_BF16>> : multiply<Half<rp::DTYPE_BF16>>;
+    if (problem.a.type == CUDA_R_16F) function = multiply<Half<rp::DTYPE_F16>>;
+    if (problem.a.type == CUDA_R_16BF) function = multiply<Half<rp::DTYPE_BF16>>;
     reprise_emulated_cuda_send(reinterpret_cast<CUstream>(stream),
                                [=] { function(problem, algorithm.order, a, b, d); });
     return CUBLAS_STATUS_SUCCESS;

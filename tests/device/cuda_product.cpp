@@ -145,8 +145,6 @@ TEST(CudaProduct, IsMadeOfSomeKernels)
     EXPECT_EQ(product_kernel({.name = "gemm_address_f64"}), ProductKernel{Numbers::f64});
     EXPECT_EQ(product_kernel({.name = "gemm_half_f16"}), ProductKernel{Numbers::f16});
     EXPECT_EQ(product_kernel({.name = "gemm_half_bf16"}), ProductKernel{Numbers::bf16});
-    EXPECT_EQ(product_kernel({.name = "gemm_half_f16_wide"}), ProductKernel{Numbers::f16_wide});
-    EXPECT_EQ(product_kernel({.name = "gemm_half_bf16_wide"}), ProductKernel{Numbers::bf16_wide});
     EXPECT_EQ(product_kernel({.name = "gemm_half_f16_bias"}), (ProductKernel{Numbers::f16, true}));
     EXPECT_EQ(product_kernel({.name = "gemm_half_bf16_bias"}), (ProductKernel{Numbers::bf16, true}));
     EXPECT_EQ(product_kernel({.name = "gemm_sum"}), std::nullopt);
@@ -163,8 +161,6 @@ TEST(CudaProduct, CountsTheBytesOfItsNumbers)
     EXPECT_EQ(product(batch, Numbers::f64)->problem.d.alignment, 16u);
     const Ints repeated{4, 5, 6, 6, 5, 5, 6, 100, 0, 60, 1, 1, 3, 24, 0, 20}; // of 2 and 3 that are not one
     EXPECT_EQ(product(repeated, Numbers::f16)->steps[1], 200);
-    EXPECT_EQ(product(repeated, Numbers::f16_wide)->steps, (std::array<std::int64_t, 3>{0, 200, 240}));
-    EXPECT_EQ(product(batch, Numbers::bf16_wide)->problem.d.alignment, 8u);
 }
 
 TEST(CudaProduct, AddsABias)

@@ -96,22 +96,16 @@ void set(const Preference& p, cublasLtMatmulPreferenceAttributes_t attribute, co
                  blas().cublasLtMatmulPreferenceSetAttribute(p.get(), attribute, &value, sizeof value));
 }
 
-cudaDataType type_of(Numbers n) // of operands
+cudaDataType type_of(Numbers n)
 {
     switch (n) {
     case Numbers::f32:
     case Numbers::tf32: return CUDA_R_32F;
     case Numbers::f64: return CUDA_R_64F;
-    case Numbers::f16:
-    case Numbers::f16_wide: return CUDA_R_16F;
-    case Numbers::bf16:
-    case Numbers::bf16_wide: return CUDA_R_16BF;
+    case Numbers::f16: return CUDA_R_16F;
+    case Numbers::bf16: return CUDA_R_16BF;
     }
     return CUDA_R_32F;
-}
-cudaDataType result_type_of(Numbers n)
-{
-    return n == Numbers::f16_wide || n == Numbers::bf16_wide ? CUDA_R_32F : type_of(n);
 }
 cublasComputeType_t compute_type_of(Numbers n)
 {
@@ -187,7 +181,7 @@ public:
     Prepared(const Problem& p, Address bias)
         : doubles(p.numbers == Numbers::f64), description(describe(p, bias)),
           a(lay_out(p, p.a, type_of(p.numbers))), b(lay_out(p, p.b, type_of(p.numbers))),
-          d(lay_out(p, p.d, result_type_of(p.numbers)))
+          d(lay_out(p, p.d, type_of(p.numbers)))
     {}
 
     bool doubles;

@@ -8,11 +8,10 @@ namespace reprise::device::cuda {
 
 namespace {
 
-bool is_wide(Numbers n) { return n == Numbers::f16_wide || n == Numbers::bf16_wide; }
-std::int64_t bytes_of(Numbers n) // of an operand
+std::int64_t bytes_of(Numbers n) // of an element
 {
     if (n == Numbers::f64) return 8;
-    return n == Numbers::f16 || n == Numbers::bf16 || is_wide(n) ? 2 : 4;
+    return n == Numbers::f16 || n == Numbers::bf16 ? 2 : 4;
 }
 
 struct Strides {
@@ -64,15 +63,13 @@ Batch merged(Batch b)
 
 std::optional<ProductKernel> product_kernel(const Kernel& k)
 {
-    constexpr std::array<std::pair<const char*, ProductKernel>, 8> kernels = {
+    constexpr std::array<std::pair<const char*, ProductKernel>, 6> kernels = {
         {{"gemm_address", {Numbers::f32}},
          {"gemm_address_f64", {Numbers::f64}},
          {"gemm_half_f16", {Numbers::f16}},
          {"gemm_half_bf16", {Numbers::bf16}},
          {"gemm_half_f16_bias", {Numbers::f16, true}},
-         {"gemm_half_bf16_bias", {Numbers::bf16, true}},
-         {"gemm_half_f16_wide", {Numbers::f16_wide}},
-         {"gemm_half_bf16_wide", {Numbers::bf16_wide}}}};
+         {"gemm_half_bf16_bias", {Numbers::bf16, true}}}};
     if (k.code) return std::nullopt;
     for (const auto& [name, product] : kernels)
         if (k.name == name) return product;
@@ -103,7 +100,7 @@ std::optional<Product> product_of(const LaunchArguments& l, const ProductKernel&
     const std::array<Address, 3> addresses = {record.b.address, record.a.address, record.c.address};
     std::array<Matrix*, 3> matrices = {&p.problem.a, &p.problem.b, &p.problem.d};
     for (std::size_t i = 0; i < 3; ++i) {
-        const std::int64_t element = i == 2 && is_wide(numbers) ? 4 : bytes_of(numbers);
+        const std::int64_t element = bytes_of(numbers);
         if (m.inners > 1) matrices[i]->stride = m.inner[i];
         if (m.outers > 1) p.steps[i] = m.outer[i] * element;
         p.at[i] = addresses[i];

@@ -21,8 +21,7 @@ struct Matrix {
 };
 
 // Element types of operands and results; sums are f32, for f64 f64.  tf32: f32 operands rounded to 10 mantissa bits.
-// f16_wide, bf16_wide: results of f32.
-enum class Numbers : std::uint8_t { f32, tf32, f64, f16, bf16, f16_wide, bf16_wide };
+enum class Numbers : std::uint8_t { f32, tf32, f64, f16, bf16 };
 
 // Everything that the choice of an algorithm depends on, apart from the device and the library's version.  Products
 // with equal problems have the same bits.
