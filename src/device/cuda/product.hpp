@@ -29,8 +29,8 @@ struct Problem {
     Numbers numbers = Numbers::f32;
     std::int64_t batch = 1;
     Matrix a, b, d; // d = op(a) op(b)
-    bool bias =
-        false; // added to each column of the sums; of the operands' dtype, its alignment is at least that of d
+    // A bias of the operands' dtype, at least as aligned as d, is added to each column of the sums.
+    bool bias = false;
     friend auto operator<=>(const Problem&, const Problem&) = default;
 };
 
