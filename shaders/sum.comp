@@ -6,6 +6,7 @@
 // variants: sum_f64: -DDOUBLE ; sum_partials_f64: -DDOUBLE -DPARTIALS
 // variants: sum_i64: -DLONG ; sum_partials_i64: -DLONG -DPARTIALS
 // variants: sum_group: -DGROUP ; sum_rows_group: -DGROUP -DROWS ; sum_columns_group: -DGROUP -DCOLUMNS
+// variants: sum_rows_group_dtypes: -DGROUP -DROWS -DDTYPES ; sum_columns_group_dtypes: -DGROUP -DCOLUMNS -DDTYPES
 // not on CUDA: sum, sum_rows, sum_columns, sum_partials
 #ifndef CHAIN
 #define OPERANDS 2

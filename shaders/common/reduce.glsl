@@ -7,7 +7,8 @@
 //   COLUMNS               the same element of 4 neighbouring outputs lies in a texel
 //   PARTIALS              the second level
 // With TEXELS loads and stores use the slab's views, else addresses.  With GROUP, for GPUs, common/reduce_group.glsl
-// has the class, the groups and the kernel; there are two more ints.
+// has the class, the groups and the kernel; there are two more ints.  With DTYPES, for ROWS and COLUMNS, x may be f16 or
+// bf16, and with COLUMNS so may the result; the sums are f32.
 //
 // Numeric class, a pure function of n, the number of elements per output (counted row-major over the reduced
 // dimensions): the same bits in every variant, for any strides and any placement.
@@ -83,6 +84,12 @@ layout(constant_id = 0) const uint KEPT = 0;    // number of kept dimensions, th
 layout(constant_id = 1) const uint REDUCED = 0;
 layout(constant_id = 2) const uint OUTPUTS_ADJACENT = 0; // neighbouring invocations: 1: outputs, 0: partials
 layout(constant_id = 3) const uint RAGGED = 1;           // n may not be a multiple of 8 (ROWS: 32)
+#ifdef DTYPES
+#include "common/vocabulary.glsl"
+#include "common/dtypes.glsl"
+layout(constant_id = 4) const uint X = 0; // dtype of x: f32, f16 or bf16
+layout(constant_id = 5) const uint RESULT = 0;
+#endif
 
 // The kept or the reduced dimensions.
 struct Dims {
@@ -155,6 +162,8 @@ void advance(inout Walk w, Dims reduced)
 #define LOAD(at) chain(at)
 #elif defined(TEXELS)
 #define LOAD(at) texelFetch(slab, int(x.texel + (at)))
+#elif defined(DTYPES) // with ROWS or COLUMNS
+#define LOAD(at) floats_of(load4_bits(x.address, X, at), X)
 #elif defined(ROWS) || defined(COLUMNS)
 #define LOAD(at) Vec4s(x.address).v[at]
 #elif defined(LONG)
@@ -172,6 +181,8 @@ void store(Operand result, uint place, VALUE total)
     Elements(result.address).v[place] = total.x;
 #elif defined(COLUMNS) && defined(TEXELS)
     slab_window[WINDOW_OF(result.texel)].v[IN_WINDOW(result.texel + place)] = total;
+#elif defined(COLUMNS) && defined(DTYPES)
+    store4_bits(result.address, RESULT, place, bits_of(total, RESULT));
 #elif defined(COLUMNS)
     Vec4s(result.address).v[place] = total;
 #else

@@ -106,7 +106,7 @@ struct LaunchSpec {
     bool reduces = false;
     // The launches of its node write different elements of their output, and may share an epoch.
     bool disjoint = false;
-    // Contiguous operands of f32 that the kernel also reads or writes in f16 and bf16: their dtype is a constant.
+    // Operands of f32 that the kernel also reads or writes in f16 and bf16: their dtype is a constant.
     // Inputs may begin at any multiple of 4 elements, results are whole values.  An absent operand with `copies` is a
     // second output: the kernel can write the elements of that operand there, too.  The plan lets them take the place
     // of casts (plan/fold_casts.cpp).

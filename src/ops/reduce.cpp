@@ -127,6 +127,13 @@ void launch_groups(Lowering& l, const std::string& op, const View& x, Reduction 
                     .groups = ceil_div(r.outputs * division.parts * division.lanes, 256),
                     .reduces = true};
     add_lists(spec.ints, r);
+    if (op == "sum" && layout != Layout::any) {
+        spec.converting_kernel = spec.kernel + "_dtypes";
+        spec.constants.resize(6, static_cast<std::uint32_t>(f32));
+        if (!l.fuses())
+            spec.converts.push_back({0, 4}); // a fuser lets the launch compute all of the chain before it
+        if (layout == Layout::columns) spec.converts.push_back({1, 5});
+    }
     l.launch(std::move(spec));
 }
 

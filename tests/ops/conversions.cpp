@@ -92,5 +92,34 @@ TEST(Conversions, OfGradientsHaveTheBitsOfCasts)
     }
 }
 
+// A sum reads the narrow elements of a cast, and stores its result narrow: of rows, of columns, in one part and in many.
+TEST(Conversions, OfSumsHaveTheBitsOfCasts)
+{
+    struct Case {
+        Shape shape;
+        std::vector<std::int64_t> dims;
+    };
+    const std::vector<Case> cases{{{40, 24}, {0}},      {{40, 24}, {1}}, {{6000, 8}, {0}}, {{3, 6000}, {1}},
+                                  {{5, 12, 8}, {0, 1}}, {{9, 7}, {0}},   {{0, 8}, {0}}};
+    for (const Case& c : cases)
+        for (const DType low : {f16, bf16}) {
+            const Tensor x = cast(test::random_tensor(c.shape, 1, -1, 1), low);
+            const auto sums = [&](const Tensor& in) {
+                return std::vector<Tensor>{sum(cast(in, f32), c.dims),
+                                           cast(sum(cast(in, f32) * 3, c.dims), low)};
+            };
+            const std::vector<Tensor> got = record(sums, {spec(c.shape, low)}).call({x});
+            const Tensor wide = cast(x, f32), product = wide * 3;
+            wide.eval();
+            product.eval();
+            Tensor first = sum(wide, c.dims), second = sum(product, c.dims);
+            first.eval();
+            second.eval();
+            EXPECT_EQ(bits(got[0]), bits(first)) << low << " " << c.shape.size() << " " << c.dims[0];
+            EXPECT_EQ(bits(got[1]), bits(cast(second, low)))
+                << low << " " << c.shape.size() << " " << c.dims[0];
+        }
+}
+
 } // namespace
 } // namespace reprise
