@@ -144,20 +144,20 @@ TEST(Drop, OfAChainTakesTheLeastThatThereIs)
 TEST(Drop, OfGraphsOfUpToTwelveNodesTakesTheLeastThatThereIs)
 {
     int equal = 0;
-    for (std::uint64_t seed = 0; seed < 400; ++seed) {
+    for (std::uint64_t seed = 0; seed < 200; ++seed) {
         const HandMade p = random_graph(seed, 11);
         const std::uint64_t least = least_by_force(p.plan), found = least_found(p.plan);
         EXPECT_GE(found, least) << seed;
         EXPECT_LE(found, least + least / 5) << seed;
         equal += found == least;
     }
-    EXPECT_GE(equal, 398);
+    EXPECT_GE(equal, 199);
 }
 
 // As many segments as one has layers, and what the backward pass of a layer holds.
 TEST(Drop, OfADeepChainTakesTheRootOfItsDepth)
 {
-    for (const int root : {6, 8, 16, 24})
+    for (const int root : {4, 8, 12})
         EXPECT_LE(least_found(chain(root * root).plan), static_cast<std::uint64_t>(2 * root + 4) * 64)
             << root;
 }
