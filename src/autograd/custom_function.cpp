@@ -6,7 +6,9 @@
 
 #include <reprise/autograd/grad.hpp>
 #include <reprise/ops/creation.hpp>
+#include <reprise/ops/elementwise.hpp>
 
+#include "graph/ambient.hpp"
 #include "graph/notes.hpp"
 #include "ops/registry.hpp"
 
@@ -29,8 +31,8 @@ Tensors with_zeros(const VjpArguments& a)
     return out;
 }
 
-// Checks the gradients that a user's function returned, one for each of the first `count` inputs of the node, and drops
-// those that are not required.
+// Checks the gradients that a user's function returned, one for each of the first `count` inputs of the node, drops
+// those that are not required, and casts floating ones to the inputs' dtypes.
 Tensors checked(const char* op, Tensors given, std::size_t count, const VjpArguments& a)
 {
     if (given.size() != count)
@@ -40,6 +42,7 @@ Tensors checked(const char* op, Tensors given, std::size_t count, const VjpArgum
         if (!a.wanted[i]) given[i] = Tensor();
         if (!given[i].defined()) continue;
         const graph::TensorType& want = graph::type_of(a.inputs[i]);
+        if (is_floating(given[i].dtype()) && is_floating(want.dtype)) given[i] = cast(given[i], want.dtype);
         if (given[i].dtype() != want.dtype || given[i].shape().size() != want.shape.size())
             detail::fail(ErrorKind::shape, op, "The gradient gave ", name_of(given[i].dtype()),
                          to_string(given[i].shape()), " for input (", i, "), which is ", name_of(want.dtype),
@@ -82,7 +85,8 @@ namespace autograd {
 struct Saved final : graph::GivenGradient {
     std::shared_ptr<const CustomFunction::Backward> backward;
     std::any data;
-    std::size_t inputs = 0; // number of inputs of the call
+    graph::Autocast autocast = graph::ambient().autocast; // of the call, in which the backward runs
+    std::size_t inputs = 0;                               // number of inputs of the call
     struct Position {
         bool output;
         std::size_t index; // of the node's inputs or outputs
@@ -96,6 +100,9 @@ struct Saved final : graph::GivenGradient {
         for (const Position& p : saved)
             context.saved_.push_back(p.output ? a.outputs[p.index] : a.inputs[p.index]);
         context.needs_.assign(a.wanted.begin(), a.wanted.begin() + static_cast<std::ptrdiff_t>(inputs));
+        graph::Autocast of_call = autocast;
+        of_call.set_in = graph::current_recording();
+        const graph::Scoped<graph::Autocast> as_in_forward(graph::ambient().autocast, of_call);
         return checked(a.node.op->name, (*backward)(context, with_zeros(a)), inputs, a);
     }
 

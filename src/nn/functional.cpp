@@ -5,6 +5,8 @@
 
 #include <reprise/autocast.hpp>
 
+#include "ops/autocast.hpp"
+
 namespace reprise::nn::functional {
 
 using reprise::detail::fail;
@@ -119,7 +121,8 @@ Tensor multilabel_soft_margin_loss(const Tensor& given_input, const Tensor& give
 
 Tensor bilinear(const Tensor& x1, const Tensor& x2, const Tensor& weight, const Tensor& bias)
 {
-    const autocast in_their_dtype(bf16, false);
+    if (const ops::Autocast to = ops::Autocast::widest({&x1, &x2, &weight, &bias}); to)
+        return bilinear(to(x1), to(x2), to(weight), to(bias));
     const Tensor y = einsum("...a,kab,...b->...k", {x1, weight, x2});
     return bias.defined() ? y + bias : y;
 }

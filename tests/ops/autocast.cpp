@@ -30,27 +30,8 @@ using testing::HasSubstr;
 // in f32 because a part of them does.
 const std::map<std::string, std::vector<std::string>> lists = {
     {"low",
-     {"conv1d",
-      "conv2d",
-      "conv3d",
-      "convolution",
-      "conv_transpose1d",
-      "conv_transpose2d",
-      "conv_transpose3d",
-      "conv_transpose",
-      "prelu",
-      "addmm",
-      "baddbmm",
-      "bmm",
-      "einsum",
-      "linear",
-      "matmul",
-      "mm",
-      "mv",
-      "quantized_matmul",
-      "quantized_linear",
-      "scaled_dot_product_attention",
-      "scaled_dot_product_attention_with_scores"}},
+     {"convolution", "conv_transpose", "prelu", "einsum", "linear", "matmul", "quantized_matmul",
+      "quantized_linear", "scaled_dot_product_attention", "scaled_dot_product_attention_with_scores"}},
     {"f32",
      {"softplus_by_beta",
       "layer_norm",
@@ -79,7 +60,7 @@ const std::map<std::string, std::vector<std::string>> lists = {
       "prod",
       "softmax",
       "sum"}},
-    {"widest", {"cross", "dot", "grid_sample", "scatter_add", "tensordot"}},
+    {"widest", {"cross", "grid_sample", "scatter_add", "tensordot"}},
     {"composed",
      {"cross_entropy", "cross_entropy_options", "cross_entropy_probabilities", "lp_pool1d", "lp_pool2d",
       "normalize", "pairwise_distance", "trapezoid"}},
@@ -177,6 +158,56 @@ TEST_P(AutocastRow, DoesNotReachGradients)
                 EXPECT_EQ(bits(got.gradients[i]), bits(want.gradients[i])) << s.what << ", gradient " << i;
             }
     }
+}
+
+// A name that is no row would be tested by nothing.
+TEST(Autocast, ListsHaveTheNamesOfRows)
+{
+    for (const auto& [list, names] : lists)
+        for (const std::string& name : names) EXPECT_NO_THROW(op_info(name)) << list << ": " << name;
+}
+
+// Functions that have no row of their own.
+TEST(Autocast, ComputesTheseFunctionsOfSeveralArgumentsInTheDtypeOfTheirList)
+{
+    const Device host("reference");
+    const auto of = [&](const Shape& shape, DType t) { return ones(shape, {.dtype = t, .device = host}); };
+    const auto results = [&](DType first, DType others) {
+        const Tensor m = of({2, 2}, first), n = of({2, 2}, others), v = of({2}, first), w = of({2}, others),
+                     b = of({1, 2, 2}, first), c = of({1, 2, 2}, others);
+        namespace F = nn::functional;
+        const auto image = [&](std::size_t rank) { return of(Shape(rank + 2, Dim(2)), first); };
+        const auto kernel = [&](std::size_t rank) { return of(Shape(rank + 2, Dim(2)), others); };
+        return std::pair(std::vector{mm(m, n), mv(m, w), bmm(b, c), addmm(m, n, n), baddbmm(b, c, c),
+                                     conv1d(image(1), kernel(1)), conv2d(image(2), kernel(2)),
+                                     conv3d(image(3), kernel(3)), conv_transpose1d(image(1), kernel(1)),
+                                     conv_transpose2d(image(2), kernel(2)),
+                                     conv_transpose3d(image(3), kernel(3))},
+                         std::vector{dot(v, w), addcmul(m, n, n), addcdiv(m, n, n), F::bilinear(m, n, c, {}),
+                                     F::bilinear(m, m, b, w)});
+    };
+    const autocast guard(f16);
+    for (const auto& [first, others] : {std::pair(f32, f32), {bf16, bf16}, {bf16, f32}, {f16, f16}}) {
+        const auto [low, widest] = results(first, others);
+        for (const Tensor& y : low) EXPECT_EQ(y.dtype(), f16);
+        for (const Tensor& y : widest) EXPECT_EQ(y.dtype(), first == f16 ? f16 : f32);
+    }
+}
+
+TEST(Autocast, OfABilinearLayerTakesALinearOnesResult)
+{
+    nn::Linear first(3, 4);
+    nn::Bilinear second(4, 4, 2);
+    const Variable x(random_tensor({5, 3}, 1));
+    {
+        const autocast guard(bf16);
+        const Tensor y = first(x);
+        EXPECT_EQ(y.dtype(), bf16);
+        const Tensor z = second(y, y);
+        EXPECT_EQ(z.dtype(), f32);
+        sum(z).backward();
+    }
+    EXPECT_EQ(x.grad().dtype(), f32);
 }
 
 // Rows of elementwise ops test the op without the function of its name.
@@ -494,6 +525,73 @@ TEST(Autocast, DoesNotReachGradients)
         return bits(w.grad());
     };
     EXPECT_EQ(gradient(false), gradient(true));
+}
+
+// Each casts its arguments as a product does, in its backward function, too; without the guard there, products of bf16 and
+// f32 would be refused.
+TEST(Autocast, OfACustomFunctionReachesItsBackward)
+{
+    const CustomFunction product(
+        "product",
+        [](FunctionContext& c, const std::vector<Tensor>& in) {
+            c.save_for_backward(in);
+            return std::vector{matmul(in[0], in[1])};
+        },
+        [](const FunctionContext& c, const std::vector<Tensor>& dy) {
+            return std::vector{matmul(dy[0], c.saved(1).t()), matmul(c.saved(0).t(), dy[0])};
+        });
+    const auto gradients = [&](bool custom, bool recorded, bool within) {
+        Variable w(random_tensor({3, 4}, 2));
+        const auto step = [&](const std::vector<Tensor>& in) {
+            w.zero_grad();
+            Tensor loss;
+            {
+                const autocast guard(bf16);
+                const Tensor y = custom ? product(in[0], w) : matmul(in[0], w);
+                EXPECT_EQ(y.dtype(), bf16);
+                loss = sum(softmax(y, 1) * random_tensor({4}, 3));
+                if (within) loss.backward();
+            }
+            if (!within) loss.backward();
+            return std::vector{loss};
+        };
+        Program program;
+        if (recorded) program = record_function(step, {spec({symbol("batch"), 3})}, {.keep_grads = true});
+        std::vector<std::vector<std::byte>> out;
+        for (const std::int64_t size : {5, 2}) {
+            const std::vector<Tensor> in{random_tensor({size, 3}, 1)};
+            (recorded ? program.call(in) : step(in))[0].eval();
+            EXPECT_EQ(w.grad().dtype(), f32);
+            out.push_back(bits(w.grad()));
+        }
+        return out;
+    };
+    const auto want = gradients(false, false, false);
+    for (const bool recorded : {false, true})
+        for (const bool within : {false, true})
+            EXPECT_EQ(gradients(true, recorded, within), want) << recorded << within;
+}
+
+// The guard is around the checkpoint, in it, or both; its recomputation casts as the forward pass did.
+TEST(Autocast, OfACheckpointEqualsTheFunctionWithoutOne)
+{
+    const auto gradients = [](bool checkpoints, bool outer, bool inner) {
+        const Variable w(random_tensor({4, 4}, 1)), x(random_tensor({3, 4}, 2));
+        const auto f = [&](const Tensor& t) {
+            const autocast guard(inner ? f16 : bf16, inner || (outer && autocast_enabled()));
+            return sum(softmax(matmul(gelu(matmul(t, w)), w), 1) * random_tensor({3, 4}, 3));
+        };
+        Tensor loss;
+        {
+            const autocast guard(bf16, outer);
+            loss = checkpoints ? checkpoint(f, x) : f(x);
+        }
+        loss.backward();
+        return std::vector{bits(w.grad()), bits(x.grad())};
+    };
+    for (const bool outer : {false, true})
+        for (const bool inner : {false, true})
+            EXPECT_EQ(gradients(true, outer, inner), gradients(false, outer, inner)) << outer << inner;
 }
 
 TEST(Autocast, OfARecordedStepEqualsEagerCode)

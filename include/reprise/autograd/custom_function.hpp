@@ -67,9 +67,9 @@ class CustomFunction {
 public:
     // Computes the outputs, at least one, from the inputs.
     using Forward = std::function<std::vector<Tensor>(FunctionContext&, const std::vector<Tensor>& inputs)>;
-    // Computes the gradient of each input, of its shape and dtype, or undefined for none, from the gradients
-    // of the outputs.  The gradient of an output is zeros where none arrives, and undefined for outputs that
-    // are not floating.
+    // Computes the gradient of each input, of its shape, or undefined for none, from the gradients of the outputs; a
+    // floating gradient is cast to the input's dtype.  The gradient of an output is zeros where none arrives, and
+    // undefined for outputs that are not floating.  Runs in the state of autocast in which the function was called.
     using Backward =
         std::function<std::vector<Tensor>(const FunctionContext&, const std::vector<Tensor>& cotangents)>;
 
@@ -84,7 +84,7 @@ public:
     // Calls the function and returns all outputs.  Errors: argument where the forward returns no tensor,
     // device where an output is on another device than the inputs.  A backward pass throws Error(argument)
     // where the backward returns another number of gradients than inputs, and Error(shape) for a gradient of
-    // another shape or dtype than its input.
+    // another shape than its input, or one that is not floating.
     std::vector<Tensor> call(const std::vector<Tensor>& inputs) const;
     // Calls the function and returns the first output.
     template <class... Inputs> Tensor operator()(const Inputs&... inputs) const
