@@ -230,12 +230,29 @@ Tensor ModelFile::load_blocks(const std::string& name, const std::optional<Devic
     return io::load_tensor("ModelFile", *model_, name, bytes, {.device = device});
 }
 
+namespace {
+
+// Calls f() and adds the names of the tensor and the file to its errors.
+template <class F> auto named(const std::string& tensor, const std::filesystem::path& file, const F& f)
+{
+    try {
+        return f();
+    } catch (const Error& e) {
+        throw Error(e.kind(), std::string(e.what()) + " The tensor is (" + tensor + ") of the file (" +
+                                  file.string() + ").");
+    }
+}
+
+} // namespace
+
 QuantizedTensor ModelFile::load_quantized(const std::string& name, const std::optional<Device>& device) const
 {
     const StoredTensor& tensor = at(name);
     for (const QuantizedFormat format : {QuantizedFormat::q8_0, QuantizedFormat::q4_0, QuantizedFormat::q4_k})
         if (tensor.type == StoredType(*block_type_of(format)))
-            return QuantizedTensor::from_bytes(tensor.bytes, tensor.shape, format, {.device = device});
+            return named(name, path(), [&] {
+                return QuantizedTensor::from_bytes(tensor.bytes, tensor.shape, format, {.device = device});
+            });
     fail(ErrorKind::dtype, "ModelFile", "The tensor (", name, ") of the file (", path().string(),
          ") has the type (", to_string(tensor.type),
          "), but products take q8_0, q4_0 and q4_k: load its bytes with load_blocks().");

@@ -83,7 +83,10 @@ std::map<std::string, Given> by_own_name(std::vector<Given> values, const LoadOp
 {
     std::map<std::string, Given> out;
     for (Given& value : values) {
-        if (!value.name.starts_with(options.prefix)) continue;
+        if (!value.name.starts_with(options.prefix)) {
+            left.dropped_keys.push_back(value.name);
+            continue;
+        }
         const std::string name = value.name.substr(options.prefix.size());
         const std::optional<std::string> own = options.rename ? options.rename(name) : name;
         if (!own) {

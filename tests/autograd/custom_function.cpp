@@ -337,6 +337,18 @@ TEST(FakeQuantize, FollowsPyTorch)
     EXPECT_THAT(floats(x.grad()), ElementsAre(0, 0, 1, 1, 1, 1, 1, 1, 0, 0, 0));
 }
 
+// Each channel, here a column, has its range: -8 to 7, less its zero point, times its scale.
+TEST(FakeQuantize, OfChannelsPassesGradientsWithinTheirRange)
+{
+    const Tensor scale = values({0.1f, 0.5f}), zero_point = from_vector<std::int32_t>({0, 2}, {2});
+    Variable x(reshape(values({-0.9f, -5.3f, -0.8f, -4.9f, 0.31f, 0.6f, 0.7f, 2.4f, 0.8f, 2.9f}), {5, 2}));
+    const Tensor y = fake_quantize_per_channel_affine(x, scale, zero_point, 1, -8, 7);
+    y.backward(reshape(arange(1, 11, {.dtype = f32}), {5, 2}));
+    EXPECT_THAT(floats(y), Pointwise(FloatNear(1e-6f), std::vector<float>{-0.8f, -5, -0.8f, -5, 0.3f, 0.5f,
+                                                                          0.7f, 2.5f, 0.7f, 2.5f}));
+    EXPECT_THAT(floats(x.grad()), ElementsAre(0, 0, 3, 4, 5, 6, 7, 8, 0, 0));
+}
+
 TEST(FakeQuantize, TellsWhatDoesNotFit)
 {
     EXPECT_EQ(error_of([] { return fake_quantize_per_tensor_affine(values({1}), 0, 0, -128, 127); }).kind,

@@ -261,6 +261,34 @@ TEST(GradScaler, ClipsUnscaledGradients)
 }
 
 // An infinite element at each place of a workgroup's, also behind the last whole texel, and after the first 4096.
+// The same within a program, at two sizes.
+TEST(GradScaler, ClipsUnscaledGradientsInAProgram)
+{
+    const auto train = [](bool scaled) {
+        Variable p = three();
+        optim::SGD optimizer({p}, {.lr = 0.5});
+        GradScaler scaler({.enabled = scaled});
+        const Program step = record(
+            [&](Tensor x) {
+                optimizer.zero_grad();
+                scaler.scale(sum(p * p * sum(x))).backward();
+                scaler.unscale_(optimizer);
+                const Tensor norm = optim::clip_grad_norm_({p}, 1.0);
+                scaler.step(optimizer);
+                scaler.update();
+                return norm;
+            },
+            {spec({symbol("n")})});
+        std::vector<float> out;
+        for (const std::int64_t n : {1, 4, 2}) {
+            out.push_back(step(ones({n})).item<float>());
+            for (const float v : p.to_vector<float>()) out.push_back(v);
+        }
+        return out;
+    };
+    EXPECT_EQ(train(true), train(false)); // the scale is a power of two
+}
+
 TEST(GradScaler, FindsOneInfiniteElement)
 {
     for (const std::int64_t size : {1, 5, 300, 4099})
