@@ -1,4 +1,4 @@
-// Helpers of training programs: plots, files of metrics, and stopping on Ctrl-C.  Nothing here prints.
+// Helpers of training programs: checkpoints, plots, files of metrics, and stopping on Ctrl-C.  Nothing here prints.
 #pragma once
 #include <cstdint>
 #include <filesystem>
@@ -7,6 +7,8 @@
 #include <string>
 #include <utility>
 #include <vector>
+
+#include <reprise/train/checkpoint.hpp>
 
 namespace reprise::train {
 

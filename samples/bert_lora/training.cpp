@@ -23,11 +23,6 @@ constexpr std::size_t calls_in_flight = 2;  // results are read later, so that h
 
 using Clock = std::chrono::steady_clock;
 
-rp::Tensor on_host(const std::vector<double>& values)
-{
-    return rp::from_vector(values, {values.size()}, {.device = rp::Device("reference")});
-}
-
 // Seeds all that is drawn from here on: first the weights, then the adapters, then dropout.
 const bert::Config& seeded(const Options& options, const bert::Config& config)
 {
@@ -112,6 +107,7 @@ Training::Training(const Options& options, const Method& method, const bert::Con
     history_.steps_per_epoch = (texts + options.batch - 1) / options.batch;
     steps_ = method_.epochs * history_.steps_per_epoch;
     if (options.steps > 0) steps_ = std::min(steps_, options.steps);
+    signature_ = signature();
 }
 
 History Training::run(const fs::path& checkpoint, const Reporter& reporter)
@@ -120,7 +116,7 @@ History Training::run(const fs::path& checkpoint, const Reporter& reporter)
     while (started_ < steps_) {
         history_.interrupted = !run_epoch(reporter);
         if (!history_.interrupted) test();
-        save(checkpoint);
+        rp::train::save_checkpoint(checkpoint, parts());
         if (history_.interrupted) break;
         reporter.epoch(history_);
     }
@@ -243,67 +239,30 @@ std::string Training::signature() const
     return text.str();
 }
 
-void Training::save(const fs::path& path) const
+std::vector<rp::train::Part> Training::parts()
 {
-    std::map<std::string, rp::Tensor> out = {{"history.loss", on_host(history_.loss)},
-                                             {"history.epoch_loss", on_host(history_.epoch_loss)},
-                                             {"history.test_loss", on_host(history_.test_loss)},
-                                             {"history.test_accuracy", on_host(history_.test_accuracy)}};
-    for (const auto& [name, value] : lora_ ? lora_->state_dict() : net_.state_dict())
-        out.emplace("model." + name, value);
-    for (const auto& [name, value] : optimizer_->state_dict()) out.emplace("optimizer." + name, value);
-    const rp::GeneratorState random = rp::generator_state();
-    rp::save_safetensors(path, out,
-                         {.metadata = {{"signature", signature()},
-                                       {"seed", std::to_string(random.seed)},
-                                       {"ordinal", std::to_string(random.ordinal)},
-                                       {"texts", std::to_string(texts_)},
-                                       {"seconds", std::to_string(history_.seconds)}}});
+    return {lora_ ? rp::train::Part("model", *lora_) : rp::train::Part("model", net_),
+            {"optimizer", *optimizer_},
+            {"signature", signature_},
+            {"loss", history_.loss},
+            {"epoch_loss", history_.epoch_loss},
+            {"test_loss", history_.test_loss},
+            {"test_accuracy", history_.test_accuracy},
+            {"texts", texts_},
+            {"seconds", history_.seconds}};
 }
-
-namespace {
-
-// Returns a number of the file's metadata.  Throws Error(file) if it is none.
-template <class T> T number_of(const rp::ModelFile& file, const fs::path& path, const char* name)
-{
-    const std::string text = file.metadata(name).to_text();
-    T number{};
-    if (!(std::istringstream(text) >> number))
-        throw rp::Error(rp::ErrorKind::file,
-                        path.string() + ": the metadata " + name + " (" + text + ") is no number.");
-    return number;
-}
-
-} // namespace
 
 void Training::load(const fs::path& path)
 {
-    const rp::ModelFile file(path);
-    const std::string made_with = file.metadata("signature").to_text();
-    if (made_with != signature())
+    std::string made_with;
+    rp::train::load_checkpoint(path, {{"signature", made_with}}, {.strict = false, .generator = false});
+    if (made_with != signature_)
         throw rp::Error(rp::ErrorKind::argument, path.string() + ": the checkpoint is of another run (" +
-                                                     made_with + "; this one: " + signature() +
+                                                     made_with + "; this one: " + signature_ +
                                                      "): leave --resume out, or give another --out.");
-    if (lora_) lora_->load_state_dict(file, {.prefix = "model."});
-    else net_.load_state_dict(file, {.prefix = "model."});
-    rp::nn::StateDict state;
-    for (const auto& [name, stored] : file.tensors())
-        if (const std::string prefix = "optimizer."; name.starts_with(prefix))
-            state.emplace(name.substr(prefix.size()), file.load(name));
-    optimizer_->load_state_dict(state);
-    const auto numbers = [&](const char* name) {
-        return file.load(name, {.device = rp::Device("reference")}).to_vector<double>();
-    };
-    history_.loss = numbers("history.loss");
-    history_.epoch_loss = numbers("history.epoch_loss");
-    history_.test_loss = numbers("history.test_loss");
-    history_.test_accuracy = numbers("history.test_accuracy");
+    rp::train::load_checkpoint(path, parts());
     started_ = static_cast<std::int64_t>(history_.loss.size());
-    texts_ = number_of<std::int64_t>(file, path, "texts");
-    history_.seconds = number_of<double>(file, path, "seconds");
     if (texts_ > 0) history_.texts_per_second = static_cast<double>(texts_) / history_.seconds;
-    rp::set_generator_state({.seed = number_of<std::uint64_t>(file, path, "seed"),
-                             .ordinal = number_of<std::uint64_t>(file, path, "ordinal")});
 }
 
 } // namespace bert_lora

@@ -69,8 +69,8 @@ public:
         const std::vector<std::size_t>& numbers); // topics of these texts of the test
 
 private:
-    std::string signature() const; // of a run: a checkpoint of another one does not fit
-    void save(const std::filesystem::path&) const;
+    std::string signature() const;             // of a run: a checkpoint of another one does not fit
+    std::vector<reprise::train::Part> parts(); // of a checkpoint
     void load(const std::filesystem::path&);
     bool run_epoch(const Reporter&);
     void test();
@@ -86,6 +86,7 @@ private:
     std::optional<reprise::optim::AdamW> optimizer_;
     reprise::Program step_, test_step_;
     History history_;
+    std::string signature_;
     std::int64_t steps_ = 0, started_ = 0,
                  texts_ = 0; // numbers of steps in all, steps that were started, texts
     std::optional<std::uint64_t> recordings_;

@@ -1,5 +1,8 @@
 
+#include <utility>
+
 #include <reprise/data/loader.hpp>
+#include <reprise/ops/creation.hpp>
 #include <reprise/random.hpp>
 
 #include "data/run.hpp"
@@ -29,7 +32,7 @@ void check(const DataLoaderSettings& o)
 } // namespace
 
 DataLoader::DataLoader(std::shared_ptr<const BatchSource> source, Options options)
-    : source_(std::move(source)), options_(std::move(options))
+    : source_(std::move(source)), options_(std::move(options)), place_(std::make_shared<Place>())
 {
     if (!source_) fail(ErrorKind::argument, "DataLoader", "The data set is a null pointer.");
     check(options_);
@@ -45,6 +48,13 @@ DataLoader::DataLoader(std::shared_ptr<const BatchSource> source, Options option
 DataLoader::DataLoader(std::shared_ptr<const ImageDataset> dataset, Options options)
     : DataLoader(source_of_images(std::move(dataset), options), options)
 {}
+
+DataLoader::DataLoader(const DataLoader& other)
+    : source_(other.source_), options_(other.options_), batches_(other.batches_),
+      next_epoch_(other.next_epoch_), place_(std::make_shared<Place>(*other.place_))
+{}
+
+DataLoader& DataLoader::operator=(const DataLoader& other) { return *this = DataLoader(other); }
 
 DataLoader::Iterator DataLoader::run(std::uint64_t epoch) const
 {
@@ -63,7 +73,46 @@ DataLoader::Iterator DataLoader::run(std::uint64_t epoch) const
     if (static_cast<std::int64_t>(order.size()) != options_.sampler->count(size))
         fail(ErrorKind::argument, "DataLoader", "The sampler gave (", order.size(),
              ") indices, but told of (", options_.sampler->count(size), ").");
-    return Iterator(std::make_shared<Run>(source_, std::move(picks), batches_, options_));
+    *place_ = {.epoch = epoch, .batch = place_->resumes && place_->epoch == epoch ? place_->batch : 0};
+    return Iterator(std::make_shared<Run>(source_, std::move(picks), batches_, options_, place_));
+}
+
+void DataLoader::set_epoch(std::uint64_t next) noexcept
+{
+    next_epoch_ = next;
+    *place_ = {.epoch = next};
+}
+
+std::map<std::string, Tensor> DataLoader::state_dict() const
+{
+    const auto number = [](std::uint64_t n) {
+        return from_vector(std::vector{static_cast<std::int64_t>(n)}, {}, {.device = Device("reference")});
+    };
+    return {{"seed", number(*options_.seed)},
+            {"epoch", number(place_->epoch)},
+            {"batch", number(static_cast<std::uint64_t>(place_->batch))}};
+}
+
+void DataLoader::load_state_dict(const std::map<std::string, Tensor>& state)
+{
+    const auto number = [&](const char* name) {
+        const auto found = state.find(name);
+        if (found == state.end() || !found->second.defined() || found->second.dtype() != i64 ||
+            found->second.dim() != 0)
+            fail(ErrorKind::argument, "load_state_dict", "The entry (", name,
+                 ") of a loader is missing or is not i64 [].");
+        return static_cast<std::uint64_t>(found->second.item<std::int64_t>());
+    };
+    const std::uint64_t seed = number("seed"), epoch = number("epoch"), batch = number("batch");
+    for (const auto& [name, value] : state)
+        if (name != "seed" && name != "epoch" && name != "batch")
+            fail(ErrorKind::argument, "load_state_dict", "The entry (", name, ") is not of a loader.");
+    if (batch > static_cast<std::uint64_t>(batches_))
+        fail(ErrorKind::argument, "load_state_dict", "The state is behind (", batch,
+             ") batches, but an epoch has (", batches_, "): the data set or the batch size is another one.");
+    options_.seed = seed;
+    next_epoch_ = epoch;
+    *place_ = {.epoch = epoch, .batch = static_cast<std::int64_t>(batch), .resumes = true};
 }
 
 DataLoader::Batch& DataLoader::Iterator::operator*() const { return run_->current(); }

@@ -9,13 +9,19 @@
 namespace reprise::data {
 
 DataLoader::Run::Run(std::shared_ptr<const BatchSource> source, std::vector<Pick> picks, std::int64_t count,
-                     const DataLoaderSettings& options)
+                     const DataLoaderSettings& options, std::shared_ptr<Place> place)
     : source_(std::move(source)), picks_(std::move(picks)), batch_size_(options.batch_size),
       ahead_(static_cast<std::int64_t>(options.num_workers * options.prefetch)), device_(options.device),
-      count_(count), last_(count), ready_(static_cast<std::size_t>(std::min(ahead_, count)))
+      place_(std::move(place)), epoch_(place_->epoch), count_(count), index_(place_->batch), begun_(index_),
+      taken_(index_), last_(count), ready_(static_cast<std::size_t>(std::min(ahead_, count - index_)))
 {
-    const auto batches = static_cast<std::size_t>(count);
-    start(std::min(options.num_workers, batches));
+    move_on();
+    start(std::min(options.num_workers, static_cast<std::size_t>(count - index_)));
+}
+
+void DataLoader::Run::move_on()
+{
+    if (at_end() && place_->epoch == epoch_) *place_ = {.epoch = epoch_ + 1};
 }
 
 void DataLoader::Run::start(std::size_t workers)
@@ -94,6 +100,7 @@ DataLoader::Batch& DataLoader::Run::current()
         index_ = count_;
         throw;
     }
+    if (place_->epoch == epoch_) place_->batch = index_ + 1;
     return *current_;
 }
 
@@ -107,6 +114,8 @@ void DataLoader::Run::advance()
     }
     current_.reset();
     ++index_;
+    if (place_->epoch == epoch_) place_->batch = std::min(index_, count_);
+    move_on();
 }
 
 } // namespace reprise::data

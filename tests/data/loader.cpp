@@ -143,4 +143,97 @@ TEST(DataLoader, RefusesWhatMakesNoSense)
               ErrorKind::argument);
 }
 
+// The labels of what is left of the loader's epochs, up to and without epoch `end`.
+std::vector<std::vector<int>> rest(DataLoader& loader, std::uint64_t end)
+{
+    std::vector<std::vector<int>> out;
+    while (loader.next_epoch() < end)
+        for (const auto& [x, y] : loader) out.push_back(y.to_vector<std::int32_t>());
+    return out;
+}
+
+TEST(DataLoader, GoesOnFromAnyPlace)
+{
+    for (const std::size_t workers : {0, 1, 3})
+        for (const bool drop_last : {false, true}) {
+            const DataLoader::Options options{
+                .batch_size = 2, .shuffle = true, .drop_last = drop_last, .num_workers = workers};
+            DataLoader straight(dataset(7), options);
+            const auto all = labels(straight.epoch(0)), second = labels(straight.epoch(1));
+            for (std::int64_t given = 0; given <= straight.size(); ++given) {
+                DataLoader first = straight;
+                first.set_epoch(0);
+                std::map<std::string, Tensor> state = first.state_dict();
+                std::int64_t left = given;
+                for (auto it = first.begin(); left > 0; ++it) {
+                    *it;
+                    state = first.state_dict(); // within the loop
+                    if (--left == 0) break;
+                }
+                DataLoader other(dataset(7), options); // of another seed
+                other.load_state_dict(state);
+                EXPECT_EQ(other.next_epoch(), 0u);
+                std::vector<std::vector<int>> want(all.begin() + given, all.end());
+                want.insert(want.end(), second.begin(), second.end());
+                EXPECT_EQ(rest(other, 2), want) << workers << drop_last << given;
+                EXPECT_EQ(other.state_dict().at("epoch").item<std::int64_t>(), 2);
+                // by the number of the epoch, and only the first time
+                other.load_state_dict(state);
+                EXPECT_EQ(labels(other.epoch(1)), second);
+                other.load_state_dict(state);
+                EXPECT_EQ(labels(other.epoch(0)).size(), all.size() - static_cast<std::size_t>(given));
+                EXPECT_EQ(labels(other.epoch(0)), all);
+            }
+        }
+}
+
+TEST(DataLoader, TellsItsPlace)
+{
+    DataLoader loader(dataset(5), {.batch_size = 2, .seed = ~std::uint64_t{0}});
+    const auto place = [](const DataLoader& l) {
+        const auto state = l.state_dict();
+        return std::pair(state.at("epoch").item<std::int64_t>(), state.at("batch").item<std::int64_t>());
+    };
+    EXPECT_EQ(place(loader), std::pair(0l, 0l));
+    auto it = loader.begin();
+    EXPECT_EQ(place(loader), std::pair(0l, 0l)); // none was given out
+    *it;
+    EXPECT_EQ(place(loader), std::pair(0l, 1l));
+    ++it;
+    ++it; // without a look at the second
+    EXPECT_EQ(place(loader), std::pair(0l, 2l));
+    *it;
+    EXPECT_EQ(place(loader), std::pair(0l, 3l));
+    const DataLoader copy = loader;
+    ++it;
+    EXPECT_EQ(place(loader), std::pair(1l, 0l));
+    EXPECT_EQ(place(copy), std::pair(0l, 3l));
+    loader.set_epoch(9);
+    EXPECT_EQ(place(loader), std::pair(9l, 0l));
+    EXPECT_EQ(loader.state_dict().at("seed").item<std::int64_t>(), -1);
+}
+
+TEST(DataLoader, RefusesAnotherState)
+{
+    DataLoader loader(dataset(5), {.batch_size = 2}), fine(dataset(5), {.batch_size = 1});
+    auto it = fine.begin();
+    for (int i = 0; i < 4; ++i, ++it) *it;
+    const auto refused = [&](const std::map<std::string, Tensor>& state) {
+        const auto before = loader.state_dict();
+        const Caught caught = error_of([&] { return loader.load_state_dict(state), 0; });
+        EXPECT_EQ(caught.kind, ErrorKind::argument);
+        EXPECT_EQ(loader.state_dict().at("seed").item<std::int64_t>(),
+                  before.at("seed").item<std::int64_t>());
+        return caught.text;
+    };
+    EXPECT_THAT(refused(fine.state_dict()), HasSubstr("behind (4) batches, but an epoch has (3)"));
+    EXPECT_THAT(refused({}), HasSubstr("The entry (seed)"));
+    auto state = loader.state_dict();
+    state["batch"] = ones({2});
+    EXPECT_THAT(refused(state), HasSubstr("The entry (batch)"));
+    state = loader.state_dict();
+    state["more"] = ones({});
+    EXPECT_THAT(refused(state), HasSubstr("The entry (more)"));
+}
+
 } // namespace

@@ -5,9 +5,11 @@
 #include <cstdint>
 #include <functional>
 #include <iterator>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -143,6 +145,10 @@ public:
     DataLoader(std::shared_ptr<const ImageDataset>, Options);
     // Creates a loader of a source of batches.  Throws Error(argument) as above, and for a null pointer.
     DataLoader(std::shared_ptr<const BatchSource>, Options);
+    DataLoader(const DataLoader&);                 // a loader of the same data with a place of its own
+    DataLoader& operator=(const DataLoader&);      // the same
+    DataLoader(DataLoader&&) = default;            // takes the place over
+    DataLoader& operator=(DataLoader&&) = default; // the same
 
     std::int64_t size() const noexcept { return batches_; }          // the number of batches in an epoch
     const BatchSource& dataset() const noexcept { return *source_; } // the source of the batches
@@ -189,9 +195,25 @@ public:
     Epoch epoch(std::uint64_t number) const { return {this, number}; }
     Iterator begin() { return run(next_epoch_++); }    // begins the next epoch; the first has number 0
     std::default_sentinel_t end() const { return {}; } // the end of an epoch
-    void set_epoch(std::uint64_t next) noexcept { next_epoch_ = next; } // sets the number of the next epoch
+    // Sets the number of the next epoch, which begins at its first batch.
+    void set_epoch(std::uint64_t next) noexcept;
+    std::uint64_t next_epoch() const noexcept
+    {
+        return next_epoch_;
+    } // the number of the epoch that begin() begins
+
+    // Returns the place of the loader, from which another one of the same data set and options goes on: "seed",
+    // "epoch" and "batch", each i64 [].  In the loop these are the epoch that began last and the number of its
+    // batches that were given out; after its end the next epoch and 0.  After a `break` the place stays in the
+    // epoch: where its rest is not to follow, call set_epoch().
+    std::map<std::string, Tensor> state_dict() const;
+    // Loads a result of state_dict(): next_epoch() is its epoch, and the first time that this epoch begins, by begin()
+    // or epoch(), it has the batches that were not given out, maybe none.  Throws Error(argument), after which nothing
+    // has changed, for another state, or a batch beyond the end of an epoch.
+    void load_state_dict(const std::map<std::string, Tensor>&);
 
 private:
+    struct Place;
     template <class D> static std::shared_ptr<const BatchSource> source_of(D dataset, const Options& options)
     {
         if constexpr (std::is_same_v<D, ImageDataset>)
@@ -208,6 +230,7 @@ private:
     Options options_;
     std::int64_t batches_ = 0;
     std::uint64_t next_epoch_ = 0;
+    std::shared_ptr<Place> place_; // the iterators move it
 };
 
 // Creates a loader as in libtorch: `auto loader = make_data_loader<samplers::SequentialSampler>(std::move(set), 64);`,

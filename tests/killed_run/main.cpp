@@ -1,0 +1,149 @@
+// A training run that is killed at random times and goes on from its checkpoints ends with the bits of an undisturbed
+// one.
+//
+//   killed_run <folder> <kills>   kills runs; exits with 1 if a run ends with other bits, or fails by itself
+//   killed_run <folder>           one run in the folder, which goes on from the last checkpoint there
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <random>
+#include <string>
+#include <thread>
+
+#include <reprise/reprise.hpp>
+
+namespace {
+
+namespace fs = std::filesystem;
+namespace rp = reprise;
+namespace nn = reprise::nn;
+
+constexpr std::int64_t epochs = 4, examples = 44, features = 6;
+
+void run(const fs::path& folder)
+{
+    rp::manual_seed(5);
+    const rp::Tensor x = rp::randn({examples, features}), y = rp::cast(rp::sum(x, {1}) > 0.0, rp::i32);
+    x.eval(), y.eval();
+    nn::Sequential net(nn::Linear(features, 16), nn::ReLU(), nn::Dropout(0.2), nn::Linear(16, 2));
+    rp::optim::Adam optimizer(net->parameters(), {.lr = 0.01});
+    rp::optim::StepLR schedule(optimizer, 5, 0.9);
+    rp::GradScaler scaler({.init_scale = 4, .growth_interval = 3});
+    rp::data::DataLoader loader(rp::data::TensorDataset(x, y),
+                                {.batch_size = 8, .shuffle = true, .num_workers = 1});
+    const rp::Dim batch = rp::symbol("batch");
+    const rp::Program train_step = rp::record(
+        [&](const rp::Tensor& in, const rp::Tensor& target) {
+            const rp::Tensor loss = rp::cross_entropy((*net)(in), target);
+            optimizer.zero_grad();
+            scaler.scale(loss).backward();
+            scaler.step(optimizer);
+            scaler.update();
+            return loss.detach();
+        },
+        {rp::spec({batch, features}), rp::spec({batch}, rp::i32)});
+
+    std::int64_t step = 0;
+    double sum = 0;
+    std::vector<double> of_epochs; // mean losses
+    const std::vector<rp::train::Part> parts{
+        {"net", *net},      {"optimizer", optimizer}, {"schedule", schedule}, {"scaler", scaler},
+        {"loader", loader}, {"step", step},           {"sum", sum},           {"epochs", of_epochs}};
+    rp::train::Checkpoints checkpoints(folder / "checkpoints");
+    checkpoints.load_last(parts);
+    while (loader.next_epoch() < epochs) {
+        for (const auto& [in, target] : loader) {
+            const double loss = train_step(in, target).item<float>();
+            schedule.step();
+            sum += loss;
+            checkpoints.save(++step, parts, loss);
+        }
+        of_epochs.push_back(sum / static_cast<double>(loader.size()));
+        sum = 0;
+    }
+    rp::train::save_checkpoint(folder / "final.safetensors", parts);
+}
+
+pid_t start(const char* program, const fs::path& folder)
+{
+    const pid_t child = fork();
+    if (child == 0) {
+        execl(program, program, folder.c_str(), nullptr);
+        std::_Exit(127);
+    }
+    return child;
+}
+
+// Returns whether the process ended by itself, and successfully.
+bool wait_for(pid_t child)
+{
+    int status = 0;
+    waitpid(child, &status, 0);
+    if (WIFEXITED(status) && WEXITSTATUS(status) != 0) {
+        std::printf("A run ended with exit status %d.\n", WEXITSTATUS(status));
+        std::exit(1);
+    }
+    return WIFEXITED(status);
+}
+
+std::string bytes_of(const fs::path& file)
+{
+    std::ifstream in(file, std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), {}};
+}
+
+int kill_runs(const char* program, const fs::path& folder, int kills)
+{
+    fs::remove_all(folder);
+    fs::create_directories(folder / "straight");
+    const auto from = std::chrono::steady_clock::now();
+    wait_for(start(program, folder / "straight"));
+    const std::chrono::duration<double> whole = std::chrono::steady_clock::now() - from;
+    const std::string wanted = bytes_of(folder / "straight/final.safetensors");
+    std::mt19937 random(std::random_device{}());
+    std::uniform_real_distribution<double> share(0, 1);
+    int ended = 0, killed = 0;
+    while (killed < kills || ended == 0) {
+        const pid_t child = start(program, folder / "killed");
+        if (killed < kills) {
+            std::this_thread::sleep_for(whole * share(random));
+            kill(child, SIGKILL);
+        }
+        if (!wait_for(child)) {
+            ++killed;
+            continue;
+        }
+        ++ended;
+        if (wanted.empty() || bytes_of(folder / "killed/final.safetensors") != wanted) {
+            std::printf("A run that was killed has other bits at its end: see %s.\n", folder.c_str());
+            return 1;
+        }
+        fs::remove_all(folder / "killed");
+    }
+    std::printf("%d kills of runs of %.2f s; %d runs went on to their end, with the same bits.\n", killed,
+                whole.count(), ended);
+    return 0;
+}
+
+} // namespace
+
+int main(int argc, char** argv)
+{
+    try {
+        if (argc == 3) return kill_runs("/proc/self/exe", argv[1], std::atoi(argv[2]));
+        if (argc != 2) return 2;
+        fs::create_directories(argv[1]);
+        run(argv[1]);
+        return 0;
+    } catch (const std::exception& e) {
+        std::printf("%s\n", e.what());
+        return 1;
+    }
+}
