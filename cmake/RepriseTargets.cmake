@@ -74,12 +74,7 @@ endfunction()
 function(reprise_library target)
     get_property(rooms GLOBAL PROPERTY REPRISE_ROOMS)
     list(TRANSFORM rooms REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>")
-    file(GLOB headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/reprise/*.hpp
-        ${PROJECT_SOURCE_DIR}/include/reprise/autograd/*.hpp ${PROJECT_SOURCE_DIR}/include/reprise/ops/*.hpp
-        ${PROJECT_SOURCE_DIR}/include/reprise/data/*.hpp ${PROJECT_SOURCE_DIR}/include/reprise/nn/*.hpp
-        ${PROJECT_SOURCE_DIR}/include/reprise/optim/*.hpp
-        ${PROJECT_SOURCE_DIR}/include/reprise/dynamic/*.hpp
-        ${PROJECT_SOURCE_DIR}/include/reprise/checkpointing/*.hpp)
+    file(GLOB_RECURSE headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/reprise/*.hpp)
     file(GLOB tables CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/reprise/*.def
         ${PROJECT_SOURCE_DIR}/include/reprise/*.inc) # included by headers
     set(generated ${REPRISE_GENERATED}/include/reprise) # by cmake/RepriseTensorMethods.cmake

@@ -97,6 +97,7 @@ std::map<std::string, Given> by_own_name(std::vector<Given> values, const LoadOp
         const auto [at, added] = out.emplace(*own, value);
         if (!added) mismatches.twice(value.label, at->second.label);
     }
+    std::sort(left.dropped_keys.begin(), left.dropped_keys.end());
     return out;
 }
 
