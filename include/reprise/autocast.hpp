@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include <reprise/dtype.hpp>
 #include <reprise/tensor.hpp>
@@ -51,5 +52,7 @@ DType autocast_dtype();  // the dtype of the innermost guard; bf16 without one
 // for dtypes that autocast does not cast, that is the tensor itself.
 Tensor autocast_to_low(const Tensor&); // cast to the dtype of the guard
 Tensor autocast_to_f32(const Tensor&); // f16 and bf16 cast to f32
+// Cast to the widest dtype of all of them and of the guard; undefined ones stay undefined.
+std::vector<Tensor> autocast_to_widest(std::vector<Tensor>);
 
 } // namespace reprise

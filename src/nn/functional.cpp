@@ -5,8 +5,6 @@
 
 #include <reprise/autocast.hpp>
 
-#include "ops/autocast.hpp"
-
 namespace reprise::nn::functional {
 
 using reprise::detail::fail;
@@ -121,10 +119,10 @@ Tensor multilabel_soft_margin_loss(const Tensor& given_input, const Tensor& give
 
 Tensor bilinear(const Tensor& x1, const Tensor& x2, const Tensor& weight, const Tensor& bias)
 {
-    if (const ops::Autocast to = ops::Autocast::widest({&x1, &x2, &weight, &bias}); to)
-        return bilinear(to(x1), to(x2), to(weight), to(bias));
-    const Tensor y = einsum("...a,kab,...b->...k", {x1, weight, x2});
-    return bias.defined() ? y + bias : y;
+    const std::vector<Tensor> in = autocast_to_widest({x1, weight, x2, bias});
+    const autocast in_their_dtype(bf16, false);
+    const Tensor y = einsum("...a,kab,...b->...k", {in[0], in[1], in[2]});
+    return bias.defined() ? y + in[3] : y;
 }
 
 } // namespace reprise::nn::functional

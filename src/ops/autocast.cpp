@@ -1,6 +1,7 @@
 #include "ops/autocast.hpp"
 
 #include <algorithm>
+#include <span>
 
 #include <reprise/autocast.hpp>
 #include <reprise/ops/elementwise.hpp>
@@ -15,7 +16,7 @@ namespace {
 bool is_half(DType t) { return t == DType::f16 || t == DType::bf16; }
 bool is_cast(DType t) { return t == DType::f32 || is_half(t); }
 
-bool any(Autocast::Arguments all, bool (*is)(DType))
+bool any(std::span<const Tensor* const> all, bool (*is)(DType))
 {
     return std::any_of(all.begin(), all.end(),
                        [is](const Tensor* t) { return t->defined() && is(graph::type_of(*t).dtype); });
@@ -35,17 +36,18 @@ bool is_on(bool matters)
 
 Autocast Autocast::low(Arguments all)
 {
-    const bool casts = any(all, is_cast) && is_on(true);
+    const bool casts = any({all.begin(), all.end()}, is_cast) && is_on(true);
     return Autocast(casts ? std::optional(graph::ambient().autocast.dtype) : std::nullopt);
 }
 
 Autocast Autocast::f32(Arguments all)
 {
-    const bool casts = any(all, is_cast) && is_on(any(all, is_half));
+    const std::span<const Tensor* const> list(all.begin(), all.end());
+    const bool casts = any(list, is_cast) && is_on(any(list, is_half));
     return Autocast(casts ? std::optional(DType::f32) : std::nullopt);
 }
 
-Autocast Autocast::widest(Arguments all)
+Autocast Autocast::widest(std::span<const Tensor* const> all)
 {
     if (!any(all, is_cast) || !is_on(any(all, is_half))) return Autocast(std::nullopt);
     DType to = graph::ambient().autocast.dtype;
@@ -73,6 +75,15 @@ Tensor autocast_to_f32(const Tensor& t)
 {
     const ops::Autocast to = ops::Autocast::f32({&t});
     return to ? to(t) : t;
+}
+
+std::vector<Tensor> autocast_to_widest(std::vector<Tensor> tensors)
+{
+    std::vector<const Tensor*> all;
+    for (const Tensor& t : tensors) all.push_back(&t);
+    if (const ops::Autocast to = ops::Autocast::widest(all); to)
+        for (Tensor& t : tensors) t = to(t);
+    return tensors;
 }
 
 } // namespace reprise

@@ -10,6 +10,7 @@
 #pragma once
 #include <initializer_list>
 #include <optional>
+#include <span>
 
 #include <reprise/tensor.hpp>
 
@@ -23,7 +24,9 @@ public:
         std::initializer_list<const Tensor*>; // those that are cast; undefined ones have no effect
     static Autocast low(Arguments);           // casts f32, f16 and bf16 to the dtype of the guard
     static Autocast f32(Arguments);           // casts f16 and bf16 to f32
-    static Autocast widest(Arguments); // casts to the widest of the arguments' dtypes and that of the guard
+    // Casts to the widest of the arguments' dtypes and that of the guard.
+    static Autocast widest(std::span<const Tensor* const>);
+    static Autocast widest(Arguments all) { return widest(std::span(all.begin(), all.end())); }
 
     explicit operator bool() const
     {

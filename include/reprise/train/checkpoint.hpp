@@ -80,12 +80,12 @@ public:
     // Error(file) where it can't; Error(argument) for a keep_last of 0.
     explicit Checkpoints(std::filesystem::path folder, Options = {});
 
-    // Saves the parts under the number of the next step, from 0 to 999999999999, and removes older checkpoints.  If the metric is
-    // better than that of the best one, or the first, saves them as the best, too; a NaN never is.  Errors of
-    // save_checkpoint(); Error(argument) for other numbers.
+    // Saves the parts under the number of the next step, from 0 to 999999999999, and removes older checkpoints.  If
+    // the metric is better than that of the best one, or the first, saves them as the best, too; a NaN never is.
+    // Errors of save_checkpoint(); Error(argument) for other numbers.
     void save(std::int64_t step, const std::vector<Part>&, std::optional<double> metric = std::nullopt);
-    // Loads the latest checkpoint, and returns its step; nullopt, and nothing is loaded, where there is none.  Errors of
-    // load_checkpoint().
+    // Loads the latest checkpoint, and returns its step; nullopt, and nothing is loaded, where there is none.
+    // Errors of load_checkpoint().
     std::optional<std::int64_t> load_last(const std::vector<Part>&, const LoadCheckpointOptions& = {}) const;
     // Loads the best one, in the same way.
     std::optional<std::int64_t> load_best(const std::vector<Part>&, const LoadCheckpointOptions& = {}) const;
