@@ -183,6 +183,10 @@ std::vector<Tensor> CustomFunction::call(const std::vector<Tensor>& inputs) cons
             detail::fail(ErrorKind::device, op.name, "The forward gave a tensor of another device.");
     }
     if (!wanted || !floating) return outputs;
+    // The backward runs in the autocast state of the call, so a program that is recorded in it depends on it.
+    if (const graph::Autocast& state = graph::ambient().autocast;
+        state.on && graph::current_tracer() && state.set_in != graph::current_recording())
+        graph::current_tracer()->read_autocast(state);
     auto saved = std::make_shared<autograd::Saved>();
     saved->backward = backward_;
     saved->data = context.data;
@@ -208,6 +212,7 @@ struct Overriding final : graph::GivenGradient {
 
     std::vector<Tensor> vjp(const VjpArguments& a) const override
     {
+        const graph::NoAutocast in_given_dtypes; // as in the op's own gradient
         const Tensors inputs(a.inputs.begin(), a.inputs.end()), outputs(a.outputs.begin(), a.outputs.end());
         const Tensors cotangents = with_zeros(a);
         return checked(a.node.op->name, gradient({inputs, outputs, cotangents}), inputs.size(), a);

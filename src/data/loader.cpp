@@ -32,7 +32,7 @@ void check(const DataLoaderSettings& o)
 } // namespace
 
 DataLoader::DataLoader(std::shared_ptr<const BatchSource> source, Options options)
-    : source_(std::move(source)), options_(std::move(options)), place_(std::make_shared<Place>())
+    : source_(std::move(source)), options_(std::move(options))
 {
     if (!source_) fail(ErrorKind::argument, "DataLoader", "The data set is a null pointer.");
     check(options_);
@@ -49,14 +49,7 @@ DataLoader::DataLoader(std::shared_ptr<const ImageDataset> dataset, Options opti
     : DataLoader(source_of_images(std::move(dataset), options), options)
 {}
 
-DataLoader::DataLoader(const DataLoader& other)
-    : source_(other.source_), options_(other.options_), batches_(other.batches_),
-      next_epoch_(other.next_epoch_), place_(std::make_shared<Place>(*other.place_))
-{}
-
-DataLoader& DataLoader::operator=(const DataLoader& other) { return *this = DataLoader(other); }
-
-DataLoader::Iterator DataLoader::run(std::uint64_t epoch) const
+DataLoader::Iterator DataLoader::run(std::uint64_t epoch, std::shared_ptr<Place> place) const
 {
     const std::int64_t size = source_->size();
     const std::uint64_t seed = *options_.seed;
@@ -73,24 +66,37 @@ DataLoader::Iterator DataLoader::run(std::uint64_t epoch) const
     if (static_cast<std::int64_t>(order.size()) != options_.sampler->count(size))
         fail(ErrorKind::argument, "DataLoader", "The sampler gave (", order.size(),
              ") indices, but told of (", options_.sampler->count(size), ").");
-    *place_ = {.epoch = epoch, .batch = place_->resumes && place_->epoch == epoch ? place_->batch : 0};
-    return Iterator(std::make_shared<Run>(source_, std::move(picks), batches_, options_, place_));
+    return Iterator(std::make_shared<Run>(source_, std::move(picks), batches_, options_, std::move(place)));
+}
+
+DataLoader::Iterator DataLoader::begin()
+{
+    auto place = std::make_shared<Place>(Place{next_epoch_, resumes_ ? place_->batch : 0});
+    Iterator first = run(next_epoch_, place);
+    place_ = std::move(place);
+    resumes_ = false;
+    ++next_epoch_;
+    return first;
 }
 
 void DataLoader::set_epoch(std::uint64_t next) noexcept
 {
     next_epoch_ = next;
-    *place_ = {.epoch = next};
+    if (resumes_ && place_->epoch == next) return;
+    resumes_ = false;
+    place_ = nullptr;
 }
 
 std::map<std::string, Tensor> DataLoader::state_dict() const
 {
-    const auto number = [](std::uint64_t n) {
+    const auto number = [](auto n) {
         return from_vector(std::vector{static_cast<std::int64_t>(n)}, {}, {.device = Device("reference")});
     };
     return {{"seed", number(*options_.seed)},
-            {"epoch", number(place_->epoch)},
-            {"batch", number(static_cast<std::uint64_t>(place_->batch))}};
+            {"epoch", number(place_ ? place_->epoch : next_epoch_)},
+            {"batch", number(place_ ? place_->batch : 0)},
+            {"batch_size", number(options_.batch_size)},
+            {"examples", number(source_->size())}};
 }
 
 void DataLoader::load_state_dict(const std::map<std::string, Tensor>& state)
@@ -100,19 +106,22 @@ void DataLoader::load_state_dict(const std::map<std::string, Tensor>& state)
         if (found == state.end() || !found->second.defined() || found->second.dtype() != i64 ||
             found->second.dim() != 0)
             fail(ErrorKind::argument, "load_state_dict", "The entry (", name,
-                 ") of a loader is missing or is not i64 [].");
-        return static_cast<std::uint64_t>(found->second.item<std::int64_t>());
+                 ") of a DataLoader is missing or is not i64 [].");
+        return found->second.item<std::int64_t>();
     };
-    const std::uint64_t seed = number("seed"), epoch = number("epoch"), batch = number("batch");
-    for (const auto& [name, value] : state)
-        if (name != "seed" && name != "epoch" && name != "batch")
-            fail(ErrorKind::argument, "load_state_dict", "The entry (", name, ") is not of a loader.");
-    if (batch > static_cast<std::uint64_t>(batches_))
-        fail(ErrorKind::argument, "load_state_dict", "The state is behind (", batch,
-             ") batches, but an epoch has (", batches_, "): the data set or the batch size is another one.");
-    options_.seed = seed;
-    next_epoch_ = epoch;
-    *place_ = {.epoch = epoch, .batch = static_cast<std::int64_t>(batch), .resumes = true};
+    const std::int64_t seed = number("seed"), epoch = number("epoch"), batch = number("batch"),
+                       batch_size = number("batch_size"), examples = number("examples");
+    if (state.size() != 5)
+        fail(ErrorKind::argument, "load_state_dict", "The state has (", state.size(),
+             ") entries, but that of a DataLoader has (5).");
+    if (batch_size != options_.batch_size || examples != source_->size() || batch < 0 || batch > batches_)
+        fail(ErrorKind::argument, "load_state_dict", "The state was saved after (", batch, ") batches of (",
+             batch_size, ") of (", examples, ") examples, but this DataLoader has (", batches_,
+             ") batches of (", options_.batch_size, ") of (", source_->size(), ").");
+    options_.seed = static_cast<std::uint64_t>(seed);
+    next_epoch_ = static_cast<std::uint64_t>(epoch);
+    place_ = std::make_shared<Place>(Place{next_epoch_, batch});
+    resumes_ = true;
 }
 
 DataLoader::Batch& DataLoader::Iterator::operator*() const { return run_->current(); }

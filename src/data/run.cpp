@@ -12,16 +12,19 @@ DataLoader::Run::Run(std::shared_ptr<const BatchSource> source, std::vector<Pick
                      const DataLoaderSettings& options, std::shared_ptr<Place> place)
     : source_(std::move(source)), picks_(std::move(picks)), batch_size_(options.batch_size),
       ahead_(static_cast<std::int64_t>(options.num_workers * options.prefetch)), device_(options.device),
-      place_(std::move(place)), epoch_(place_->epoch), count_(count), index_(place_->batch), begun_(index_),
+      place_(std::move(place)), count_(count), index_(place_ ? place_->batch : 0), begun_(index_),
       taken_(index_), last_(count), ready_(static_cast<std::size_t>(std::min(ahead_, count - index_)))
 {
-    move_on();
+    move_place();
     start(std::min(options.num_workers, static_cast<std::size_t>(count - index_)));
 }
 
-void DataLoader::Run::move_on()
+// To the next batch that is given out; at the end, to the next epoch.
+void DataLoader::Run::move_place()
 {
-    if (at_end() && place_->epoch == epoch_) *place_ = {.epoch = epoch_ + 1};
+    if (!place_) return;
+    place_->batch = index_;
+    if (at_end()) *place_ = {.epoch = place_->epoch + 1};
 }
 
 void DataLoader::Run::start(std::size_t workers)
@@ -100,7 +103,7 @@ DataLoader::Batch& DataLoader::Run::current()
         index_ = count_;
         throw;
     }
-    if (place_->epoch == epoch_) place_->batch = index_ + 1;
+    if (place_) place_->batch = index_ + 1;
     return *current_;
 }
 
@@ -114,8 +117,7 @@ void DataLoader::Run::advance()
     }
     current_.reset();
     ++index_;
-    if (place_->epoch == epoch_) place_->batch = std::min(index_, count_);
-    move_on();
+    if (index_ <= count_) move_place(); // the end is reached once
 }
 
 } // namespace reprise::data

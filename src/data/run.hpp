@@ -15,7 +15,6 @@ namespace reprise::data {
 struct DataLoader::Place {
     std::uint64_t epoch = 0;
     std::int64_t batch = 0; // the next one
-    bool resumes = false;   // the epoch begins at this batch
 };
 
 // Yields batches in the order of the epoch. A worker thread prepares the next batch that no other has begun, at
@@ -23,7 +22,7 @@ struct DataLoader::Place {
 // The loop waits for the slot of its next batch.
 class DataLoader::Run {
 public:
-    // Prepares `count` batches of the picks but for those before place.batch, and moves the place.
+    // Prepares `count` batches of the picks, but for those before place->batch, and moves the place; null: all.
     Run(std::shared_ptr<const BatchSource>, std::vector<Pick>, std::int64_t count, const DataLoaderSettings&,
         std::shared_ptr<Place>);
     ~Run(); // waits for the batches in preparation
@@ -47,7 +46,7 @@ private:
     void start(std::size_t workers);
     void work();
     Example<> take(); // the batch number index_
-    void move_on();   // to the next epoch, if this one is at its end
+    void move_place();
 
     const std::shared_ptr<const BatchSource> source_;
     const std::vector<Pick> picks_;
@@ -55,7 +54,6 @@ private:
     const std::optional<Device> device_;
     // Used by the loop's thread only.
     const std::shared_ptr<Place> place_;
-    const std::uint64_t epoch_;
     std::int64_t count_, index_;
     std::optional<Batch> current_;
     std::vector<std::thread> threads_;

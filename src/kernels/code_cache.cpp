@@ -126,7 +126,8 @@ Code find_or_compile(const std::string& who, Author author, const std::string& t
     h.add(shader_compiler_hash(caps));
     const bool cuda = caps.is_cuda(); // whose kernel names must be identifiers
     const std::string name = (cuda && author == Author::user ? "user" : who) + "_" + hexadecimal(h.value());
-    if (!caps.computes && author == Author::library) return {name, std::make_shared<const SpirV>()};
+    // A null device needs no code: a plan has the kernel's name.
+    if (!caps.computes) return {name, std::make_shared<const SpirV>()};
     Cache& c = cache();
     std::lock_guard lock(c.mutex);
     auto& words = c.by_text[hexadecimal(shader_compiler_hash(caps)) + text];

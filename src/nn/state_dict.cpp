@@ -90,7 +90,7 @@ std::map<std::string, Given> by_own_name(std::vector<Given> values, const LoadOp
         const std::string name = value.name.substr(options.prefix.size());
         const std::optional<std::string> own = options.rename ? options.rename(name) : name;
         if (!own) {
-            left.dropped_keys.push_back(name);
+            left.dropped_keys.push_back(value.name);
             continue;
         }
         value.label = "(" + value.name + (*own == name ? ")" : ", renamed to " + *own + ")");

@@ -27,26 +27,33 @@ namespace {
 using State = std::map<std::string, Tensor>;
 
 constexpr const char *save_name = "save_checkpoint", *load_name = "load_checkpoint", *format_key = "format",
-                     *format = "reprise checkpoint 1", *parts_key = "parts", *step_key = "step",
-                     *metric_key = "metric", *generator = "generator", *extension = ".safetensors",
-                     *step_prefix = "step-";
+                     *format = "reprise checkpoint ", *version = "1", *parts_key = "parts",
+                     *step_key = "step", *metric_key = "metric", *generator = "generator",
+                     *extension = ".safetensors", *step_prefix = "step-";
 constexpr std::size_t step_digits = 12; // so that files sort by their names
 
 Device host() { return Device("reference"); }
 
-// A number, numbers or a text are one tensor without a name of its own.
+// A number, numbers, a text or a tensor are one tensor without a name of its own.
+State unnamed(const Tensor& t) { return {{"", t}}; }
+const Tensor& tensor_of(const State& state)
+{
+    if (state.size() != 1 || !state.begin()->first.empty())
+        fail(ErrorKind::argument, load_name, "The file has tensors with names in place of a variable.");
+    return state.begin()->second;
+}
+
 template <class T> State state_of(const std::vector<T>& elements)
 {
-    return {{"", from_vector(elements, {static_cast<std::int64_t>(elements.size())}, {.device = host()})}};
+    return unnamed(from_vector(elements, {static_cast<std::int64_t>(elements.size())}, {.device = host()}));
 }
 template <class T> std::vector<T> elements_of(const State& state, DType dtype)
 {
-    const auto found = state.find("");
-    if (state.size() != 1 || found == state.end() || found->second.dtype() != dtype ||
-        found->second.dim() != 1)
-        fail(ErrorKind::argument, load_name, "The file has something else than ", name_of(dtype),
-             " numbers.");
-    return found->second.to_vector<T>();
+    const Tensor& t = tensor_of(state);
+    if (t.dtype() != dtype || t.dim() != 1)
+        fail(ErrorKind::argument, load_name, "The file has ", name_of(t.dtype()), to_string(t.shape()),
+             " in place of ", name_of(dtype), "[n].");
+    return t.to_vector<T>();
 }
 template <class T> T element_of(const State& state, DType dtype)
 {
@@ -56,43 +63,71 @@ template <class T> T element_of(const State& state, DType dtype)
     return all[0];
 }
 
-} // namespace
-
-Part::Part(const std::string& name, std::function<State()> save, std::function<void(const State&)> load)
-    : name_(name), save_(std::move(save)), load_(std::move(load))
+// Returns a function that gives a variable its present value back.
+template <class T> std::function<void()> copy_of(T& variable)
 {
-    const auto fits = [](char c) {
-        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-               c == '-';
-    };
-    if (name.empty() || name == generator || !std::all_of(name.begin(), name.end(), fits))
-        fail(ErrorKind::argument, "Part", "The name (", name,
-             ") must have letters, digits, _ and - only, and not be ", generator, ".");
+    return [&variable, before = variable] { variable = before; };
 }
 
-Part::Part(const std::string& name, std::int64_t& number)
-    : Part(
-          name, [&number] { return state_of(std::vector{number}); },
-          [&number](const State& s) { number = element_of<std::int64_t>(s, i64); })
+} // namespace
+
+Part::Part(const std::string& name, Access access) : name_(name), access_(std::move(access))
+{
+    const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
+    const auto fits = [&](char c) { return is_letter(c) || (c >= '0' && c <= '9') || c == '_' || c == '-'; };
+    if (name.empty() || !is_letter(name[0]) || !std::all_of(name.begin(), name.end(), fits) ||
+        name == generator)
+        fail(ErrorKind::argument, "Part", "The name (", name,
+             ") must begin with a letter, have letters, digits, _ and - only, and not be \"generator\".");
+}
+
+Part::Part(const std::string& name, data::DataLoader& loader)
+    : Part(name, {[&loader] { return loader.state_dict(); },
+                  [&loader](const State& values) { loader.load_state_dict(values); },
+                  [&loader] { return copy_of(loader); }})
+{}
+Part::Part(const std::string& name, std::function<std::int64_t()> get, std::function<bool(std::int64_t)> set)
+    : Part(name, {[get] { return state_of(std::vector{get()}); },
+                  [set](const State& s) {
+                      const auto value = element_of<std::int64_t>(s, i64);
+                      if (!set(value))
+                          fail(ErrorKind::argument, load_name, "The number (", value,
+                               ") does not fit its variable.");
+                  },
+                  [get, set]() -> Restore { return [set, before = get()] { set(before); }; }})
 {}
 Part::Part(const std::string& name, double& number)
-    : Part(
-          name, [&number] { return state_of(std::vector{number}); },
-          [&number](const State& s) { number = element_of<double>(s, f64); })
+    : Part(name, {[&number] { return state_of(std::vector{number}); },
+                  [&number](const State& s) { number = element_of<double>(s, f64); },
+                  [&number] { return copy_of(number); }})
 {}
 Part::Part(const std::string& name, std::vector<double>& numbers)
-    : Part(
-          name, [&numbers] { return state_of(numbers); },
-          [&numbers](const State& s) { numbers = elements_of<double>(s, f64); })
+    : Part(name, {[&numbers] { return state_of(numbers); },
+                  [&numbers](const State& s) { numbers = elements_of<double>(s, f64); },
+                  [&numbers] { return copy_of(numbers); }})
 {}
 Part::Part(const std::string& name, std::string& text)
-    : Part(
-          name, [&text] { return state_of(std::vector<std::uint8_t>(text.begin(), text.end())); },
-          [&text](const State& s) {
-              const auto bytes = elements_of<std::uint8_t>(s, u8);
-              text.assign(bytes.begin(), bytes.end());
-          })
+    : Part(name, {[&text] { return state_of(std::vector<std::uint8_t>(text.begin(), text.end())); },
+                  [&text](const State& s) {
+                      const auto bytes = elements_of<std::uint8_t>(s, u8);
+                      text.assign(bytes.begin(), bytes.end());
+                  },
+                  [&text] { return copy_of(text); }})
 {}
+Part::Part(const std::string& name, Tensor& tensor)
+    : Part(name, {[&tensor] { return unnamed(tensor); },
+                  [&tensor](const State& s) {
+                      const Device device = tensor.defined() ? tensor.device() : default_device();
+                      tensor = tensor_of(s).to(device);
+                  },
+                  [&tensor] { return copy_of(tensor); }})
+{}
+
+Part::State Part::snapshots(State state)
+{
+    for (auto& [name, value] : state) value = value.snapshot();
+    return state;
+}
 
 // The parts of one call.
 class Parts {
@@ -109,7 +144,7 @@ public:
     {
         State all;
         for (const Part& p : parts_)
-            for (auto& [key, value] : p.save_())
+            for (const auto& [key, value] : p.access_.save())
                 all.emplace(key.empty() ? p.name_ : p.name_ + '.' + key, value);
         return all;
     }
@@ -122,11 +157,11 @@ public:
         for (std::string name; list >> name;) there.insert(name);
         std::set_difference(names_.begin(), names_.end(), there.begin(), there.end(),
                             std::inserter(missing, missing.end()));
-        const bool too_many = strict && there.size() + missing.size() > names_.size();
-        if (!missing.empty() || too_many)
+        const bool has_all = missing.empty(), has_more = there.size() > names_.size();
+        if (!has_all || (strict && has_more))
             fail(ErrorKind::argument, load_name, "The checkpoint has the parts (", joined(there),
                  "), but those to load are (", names(), ")",
-                 too_many ? ": name all, or leave out some with strict = false." : ".");
+                 has_all ? ": name all, or leave out some with strict = false." : ".");
         std::map<std::string, State> values;
         for (const auto& [name, stored] : file.tensors()) {
             const std::size_t dot = std::min(name.find('.'), name.size());
@@ -146,20 +181,32 @@ private:
         return all;
     }
 
-    // Each load_state_dict() changes all or nothing; where one throws, those before it get their values back.
+    // Where a part throws, it and those before it get their values back.
     void assign(const std::map<std::string, State>& values) const
     {
-        std::vector<State> before;
+        std::vector<Part::Restore> before;
         for (const Part& p : parts_) {
             try {
-                State old = p.save_();
+                before.push_back(p.access_.backup());
                 const auto found = values.find(p.name_);
-                p.load_(found == values.end() ? State{} : found->second);
-                before.push_back(std::move(old));
-            } catch (const Error& e) {
-                for (std::size_t i = before.size(); i-- > 0;) parts_[i].load_(before[i]);
-                throw Error(e.kind(), std::string(e.what()) + " The part is (" + p.name_ + ").");
+                p.access_.load(found == values.end() ? State{} : found->second);
+            } catch (...) {
+                for (std::size_t i = before.size(); i-- > 0;) {
+                    try {
+                        before[i]();
+                    } catch (...) { // the first error says what happened
+                    }
+                }
+                rethrow_with_name(p.name_);
             }
+        }
+    }
+    [[noreturn]] static void rethrow_with_name(const std::string& part)
+    {
+        try {
+            throw;
+        } catch (const Error& e) {
+            throw Error(e.kind(), std::string(e.what()) + " The part is (" + part + ").");
         }
     }
 
@@ -173,13 +220,16 @@ using Texts = std::map<std::string, std::string>;
 
 void save(const fs::path& path, const std::vector<Part>& parts, Texts metadata)
 {
+    if (path.extension() == ".json")
+        fail(ErrorKind::argument, save_name, "The file (", path.string(),
+             ") would be loaded as an index: give it another name than .json.");
     const Parts all(save_name, parts);
     State tensors = all.tensors();
     const GeneratorState random = generator_state();
     tensors.emplace(generator, state_of(std::vector{static_cast<std::int64_t>(random.seed),
                                                     static_cast<std::int64_t>(random.ordinal)})
                                    .at(""));
-    metadata.insert({{format_key, format}, {parts_key, all.names()}});
+    metadata.insert({{format_key, std::string(format) + version}, {parts_key, all.names()}});
     save_safetensors(path, tensors, {.metadata = metadata});
 }
 
@@ -240,62 +290,116 @@ void load_checkpoint(const fs::path& path, const std::vector<Part>& parts,
     load(opened(path), parts, options);
 }
 
+namespace {
+
+// Calls f() with errors of the file system as Error(file).
+template <class F> auto in_folder(const fs::path& folder, const F& f)
+{
+    try {
+        return f();
+    } catch (const fs::filesystem_error& e) {
+        fail(ErrorKind::file, "Checkpoints", "The folder (", folder.string(), ") can't be used: ", e.what());
+    }
+}
+
+// Returns the number of a file's name; nullopt for other files.
+std::optional<std::int64_t> step_of(const fs::path& file)
+{
+    const std::string name = file.filename().string(), prefix = step_prefix;
+    if (name.size() != prefix.size() + step_digits + std::string(extension).size() ||
+        !name.starts_with(prefix) || !name.ends_with(extension))
+        return std::nullopt;
+    const char *begin = name.data() + prefix.size(), *end = begin + step_digits;
+    std::int64_t step = 0;
+    const auto [at, error] = std::from_chars(begin, end, step);
+    return error == std::errc{} && at == end && step >= 0 ? std::optional(step) : std::nullopt;
+}
+
+} // namespace
+
 Checkpoints::Checkpoints(fs::path folder, Options options) : folder_(std::move(folder)), options_(options)
 {
     if (options_.keep_last < 1)
         fail(ErrorKind::argument, "Checkpoints", "The keep_last (0) must be at least 1.");
-    try {
+}
+
+fs::path Checkpoints::path_of(std::int64_t step) const
+{
+    std::string number = std::to_string(step);
+    if (step < 0 || number.size() > step_digits)
+        fail(ErrorKind::argument, "Checkpoints", "The step (", step, ") must be from 0 to 999999999999.");
+    return folder_ / (step_prefix + number.insert(0, step_digits - number.size(), '0') + extension);
+}
+
+std::vector<fs::path> Checkpoints::files() const
+{
+    return in_folder(folder_, [&] {
+        std::vector<fs::path> found;
+        if (fs::exists(folder_))
+            for (const fs::directory_entry& entry : fs::directory_iterator(folder_))
+                if (step_of(entry.path())) found.push_back(entry.path());
+        std::sort(found.begin(), found.end());
+        return found;
+    });
+}
+
+std::optional<fs::path> Checkpoints::best_file() const
+{
+    const fs::path best = folder_ / "best.safetensors";
+    return in_folder(folder_, [&] { return fs::exists(best) ? std::optional(best) : std::nullopt; });
+}
+
+std::optional<double> Checkpoints::best_metric() const
+{
+    const std::optional<fs::path> best = best_file();
+    return best ? number_of<double>(opened(*best), metric_key) : std::nullopt;
+}
+
+void Checkpoints::prepare()
+{
+    if (std::exchange(is_prepared_, true)) return;
+    in_folder(folder_, [&] {
         fs::create_directories(folder_);
         for (const fs::directory_entry& entry : fs::directory_iterator(folder_))
             if (entry.path().filename().string().find(std::string(extension) + ".partial-") !=
                 std::string::npos)
                 fs::remove(entry.path());
-    } catch (const fs::filesystem_error& e) {
-        fail(ErrorKind::file, "Checkpoints", "The folder (", folder_.string(), ") can't be used: ", e.what());
+    });
+    try {
+        best_ = best_metric();
+    } catch (const Error&) { // a damaged file must not keep a run from saving
     }
-}
-
-std::vector<fs::path> Checkpoints::files() const
-{
-    std::vector<fs::path> found;
-    for (const fs::directory_entry& entry : fs::directory_iterator(folder_)) {
-        const std::string name = entry.path().filename().string();
-        if (name.starts_with(step_prefix) && name.ends_with(extension)) found.push_back(entry.path());
-    }
-    std::sort(found.begin(), found.end());
-    return found;
-}
-
-std::optional<fs::path> Checkpoints::best_file() const
-{
-    return fs::exists(best_path()) ? std::optional(best_path()) : std::nullopt;
-}
-
-std::optional<double> Checkpoints::best_metric() const
-{
-    return best_file() ? number_of<double>(opened(best_path()), metric_key) : std::nullopt;
 }
 
 void Checkpoints::save(std::int64_t step, const std::vector<Part>& parts, std::optional<double> metric)
 {
-    std::string number = std::to_string(step);
-    if (step < 0 || number.size() > step_digits)
-        fail(ErrorKind::argument, "Checkpoints", "The step (", step, ") must be from 0 to 999999999999.");
-    Texts metadata{{step_key, number}};
+    const fs::path path = path_of(step);
+    prepare();
+    if (const std::vector<fs::path> all = files(); !all.empty() && all.back() > path)
+        fail(ErrorKind::state, "Checkpoints", "The folder (", folder_.string(),
+             ") has a checkpoint of a later step (", *step_of(all.back()), ") than (", step,
+             "): load it, or remove it with remove_after().");
+    Texts metadata{{step_key, std::to_string(step)}};
     if (metric) metadata.emplace(metric_key, text_of(*metric));
-    number.insert(0, step_digits - number.size(), '0');
     // The best one first: a run that is killed between the two goes on from the step before, and comes here again.
-    if (metric && !std::isnan(*metric)) {
-        const std::optional<double> best = best_metric();
-        if (!best || (options_.higher_is_better ? *metric > *best : *metric < *best))
-            train::save(best_path(), parts, metadata);
+    if (metric && !std::isnan(*metric) &&
+        (!best_ || (options_.higher_is_better ? *metric > *best_ : *metric < *best_))) {
+        train::save(folder_ / "best.safetensors", parts, metadata);
+        best_ = metric;
     }
-    train::save(folder_ / (step_prefix + number + extension), parts, metadata);
+    train::save(path, parts, metadata);
     const std::vector<fs::path> all = files();
     for (std::size_t i = 0; i + options_.keep_last < all.size(); ++i) {
-        std::error_code ignored; // it is removed after the next one
+        std::error_code ignored; // a file that can't be removed now is removed by a later call
         fs::remove(all[i], ignored);
     }
+}
+
+void Checkpoints::remove_after(std::int64_t step)
+{
+    const fs::path path = path_of(step);
+    for (const fs::path& file : files())
+        if (file > path) in_folder(folder_, [&] { fs::remove(file); });
 }
 
 namespace {

@@ -360,6 +360,9 @@ TEST(Workers, ThrowWhereTheirBatchComes)
             EXPECT_STREQ(e.what(), "example 9");
         }
         EXPECT_THAT(seen, ElementsAre(0, 1, 2, 3, 4, 5, 6, 7)) << workers;
+        EXPECT_EQ(loader.state_dict().at("epoch").item<std::int64_t>(),
+                  0); // the batch that failed would come next
+        EXPECT_EQ(loader.state_dict().at("batch").item<std::int64_t>(), 2);
         auto it = loader.begin();
         ++it; // batches that nobody looks at are passed
         EXPECT_EQ((*it).target.to_vector<std::int32_t>()[0], 4);

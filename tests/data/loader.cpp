@@ -177,40 +177,56 @@ TEST(DataLoader, GoesOnFromAnyPlace)
                 want.insert(want.end(), second.begin(), second.end());
                 EXPECT_EQ(rest(other, 2), want) << workers << drop_last << given;
                 EXPECT_EQ(other.state_dict().at("epoch").item<std::int64_t>(), 2);
-                // by the number of the epoch, and only the first time
+                // an epoch by its number has all batches, and no effect on the place
                 other.load_state_dict(state);
-                EXPECT_EQ(labels(other.epoch(1)), second);
-                other.load_state_dict(state);
-                EXPECT_EQ(labels(other.epoch(0)).size(), all.size() - static_cast<std::size_t>(given));
                 EXPECT_EQ(labels(other.epoch(0)), all);
+                other.set_epoch(0); // as in a loop over numbers of epochs
+                EXPECT_EQ(rest(other, 2), want);
+                other.load_state_dict(state);
+                other.set_epoch(1);
+                EXPECT_EQ(rest(other, 2), second);
             }
         }
 }
 
 TEST(DataLoader, TellsItsPlace)
 {
+    using Place = std::pair<std::int64_t, std::int64_t>; // the epoch and the batch
     DataLoader loader(dataset(5), {.batch_size = 2, .seed = ~std::uint64_t{0}});
     const auto place = [](const DataLoader& l) {
         const auto state = l.state_dict();
-        return std::pair(state.at("epoch").item<std::int64_t>(), state.at("batch").item<std::int64_t>());
+        return Place(state.at("epoch").item<std::int64_t>(), state.at("batch").item<std::int64_t>());
     };
-    EXPECT_EQ(place(loader), std::pair(0l, 0l));
+    EXPECT_EQ(place(loader), Place(0, 0));
     auto it = loader.begin();
-    EXPECT_EQ(place(loader), std::pair(0l, 0l)); // none was given out
+    EXPECT_EQ(place(loader), Place(0, 0)); // none was given out
     *it;
-    EXPECT_EQ(place(loader), std::pair(0l, 1l));
+    EXPECT_EQ(place(loader), Place(0, 1));
     ++it;
     ++it; // without a look at the second
-    EXPECT_EQ(place(loader), std::pair(0l, 2l));
+    EXPECT_EQ(place(loader), Place(0, 2));
     *it;
-    EXPECT_EQ(place(loader), std::pair(0l, 3l));
-    const DataLoader copy = loader;
+    EXPECT_EQ(place(loader), Place(0, 3));
+    *loader.epoch(7).begin(); // has no effect
+    EXPECT_EQ(place(loader), Place(0, 3));
+    auto second = loader.begin(); // the latest loop counts
     ++it;
-    EXPECT_EQ(place(loader), std::pair(1l, 0l));
-    EXPECT_EQ(place(copy), std::pair(0l, 3l));
+    EXPECT_EQ(place(loader), Place(1, 0));
+    *second;
+    EXPECT_EQ(place(loader), Place(1, 1));
     loader.set_epoch(9);
-    EXPECT_EQ(place(loader), std::pair(9l, 0l));
+    EXPECT_EQ(place(loader), Place(9, 0));
     EXPECT_EQ(loader.state_dict().at("seed").item<std::int64_t>(), -1);
+    {
+        auto moved = std::make_unique<DataLoader>(dataset(5), 2);
+        auto outlives = moved->begin();
+        moved.reset();
+        ++outlives;
+        EXPECT_EQ((*outlives).target.to_vector<std::int32_t>(), (std::vector{2, 3}));
+    }
+    DataLoader none(dataset(0), 2);
+    EXPECT_TRUE(none.begin() == none.end());
+    EXPECT_EQ(place(none), Place(1, 0));
 }
 
 TEST(DataLoader, RefusesAnotherState)
@@ -226,14 +242,15 @@ TEST(DataLoader, RefusesAnotherState)
                   before.at("seed").item<std::int64_t>());
         return caught.text;
     };
-    EXPECT_THAT(refused(fine.state_dict()), HasSubstr("behind (4) batches, but an epoch has (3)"));
+    EXPECT_THAT(refused(fine.state_dict()),
+                HasSubstr("after (4) batches of (1) of (5) examples, but this DataLoader has (3)"));
     EXPECT_THAT(refused({}), HasSubstr("The entry (seed)"));
     auto state = loader.state_dict();
     state["batch"] = ones({2});
     EXPECT_THAT(refused(state), HasSubstr("The entry (batch)"));
     state = loader.state_dict();
     state["more"] = ones({});
-    EXPECT_THAT(refused(state), HasSubstr("The entry (more)"));
+    EXPECT_THAT(refused(state), HasSubstr("has (6) entries"));
 }
 
 } // namespace

@@ -1,11 +1,13 @@
 // A training run that is killed at random times and goes on from its checkpoints ends with the bits of an undisturbed
 // one.
 //
-//   killed_run <folder> <kills>   kills runs; exits with 1 if a run ends with other bits, or fails by itself
+//   killed_run <folder> <kills>   kills at least so many runs, and until one went on from a checkpoint; exits with 1 if
+//                                 a run ends with other bits, or fails by itself
 //   killed_run <folder>           one run in the folder, which goes on from the last checkpoint there
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -57,7 +59,7 @@ void run(const fs::path& folder)
         {"net", *net},      {"optimizer", optimizer}, {"schedule", schedule}, {"scaler", scaler},
         {"loader", loader}, {"step", step},           {"sum", sum},           {"epochs", of_epochs}};
     rp::train::Checkpoints checkpoints(folder / "checkpoints");
-    checkpoints.load_last(parts);
+    if (checkpoints.load_last(parts)) std::ofstream(folder / "resumed", std::ios::app) << step << '\n';
     while (loader.next_epoch() < epochs) {
         for (const auto& [in, target] : loader) {
             const double loss = train_step(in, target).item<float>();
@@ -74,6 +76,10 @@ void run(const fs::path& folder)
 pid_t start(const char* program, const fs::path& folder)
 {
     const pid_t child = fork();
+    if (child < 0) {
+        std::perror("fork");
+        std::exit(1);
+    }
     if (child == 0) {
         execl(program, program, folder.c_str(), nullptr);
         std::_Exit(127);
@@ -81,16 +87,17 @@ pid_t start(const char* program, const fs::path& folder)
     return child;
 }
 
-// Returns whether the process ended by itself, and successfully.
+// Returns whether the process ended by itself, and not by SIGKILL.  Exits if it failed.
 bool wait_for(pid_t child)
 {
     int status = 0;
     waitpid(child, &status, 0);
-    if (WIFEXITED(status) && WEXITSTATUS(status) != 0) {
-        std::printf("A run ended with exit status %d.\n", WEXITSTATUS(status));
+    const bool killed = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+    if (!killed && !(WIFEXITED(status) && WEXITSTATUS(status) == 0)) {
+        std::printf("A run failed with the status %d.\n", status);
         std::exit(1);
     }
-    return WIFEXITED(status);
+    return !killed;
 }
 
 std::string bytes_of(const fs::path& file)
@@ -107,12 +114,15 @@ int kill_runs(const char* program, const fs::path& folder, int kills)
     wait_for(start(program, folder / "straight"));
     const std::chrono::duration<double> whole = std::chrono::steady_clock::now() - from;
     const std::string wanted = bytes_of(folder / "straight/final.safetensors");
-    std::mt19937 random(std::random_device{}());
+    const unsigned seed = std::random_device{}();
+    std::printf("Kill times of seed %u.\n", seed);
+    std::mt19937 random(seed);
     std::uniform_real_distribution<double> share(0, 1);
     int ended = 0, killed = 0;
-    while (killed < kills || ended == 0) {
+    std::size_t resumed = 0; // starts that found a checkpoint
+    while (killed < kills || ended == 0 || resumed == 0) {
         const pid_t child = start(program, folder / "killed");
-        if (killed < kills) {
+        if (killed < kills || resumed == 0) {
             std::this_thread::sleep_for(whole * share(random));
             kill(child, SIGKILL);
         }
@@ -121,6 +131,8 @@ int kill_runs(const char* program, const fs::path& folder, int kills)
             continue;
         }
         ++ended;
+        const std::string starts = bytes_of(folder / "killed/resumed");
+        resumed += static_cast<std::size_t>(std::count(starts.begin(), starts.end(), '\n'));
         if (wanted.empty() || bytes_of(folder / "killed/final.safetensors") != wanted) {
             std::printf("A run that was killed has other bits at its end: see %s.\n", folder.c_str());
             return 1;
@@ -137,7 +149,7 @@ int kill_runs(const char* program, const fs::path& folder, int kills)
 int main(int argc, char** argv)
 {
     try {
-        if (argc == 3) return kill_runs("/proc/self/exe", argv[1], std::atoi(argv[2]));
+        if (argc == 3) return kill_runs(argv[0], argv[1], std::atoi(argv[2]));
         if (argc != 2) return 2;
         fs::create_directories(argv[1]);
         run(argv[1]);

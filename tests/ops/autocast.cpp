@@ -572,6 +572,31 @@ TEST(Autocast, OfACustomFunctionReachesItsBackward)
             EXPECT_EQ(gradients(true, recorded, within), want) << recorded << within;
 }
 
+// Its forward function computes in the dtypes of its arguments, but its backward function in those of the guard.
+TEST(Autocast, OfAProgramWithACustomFunctionIsThatOfItsRecording)
+{
+    const CustomFunction twice(
+        "twice", [](FunctionContext&, const std::vector<Tensor>& in) { return std::vector{in[0] * 2}; },
+        [](const FunctionContext&, const std::vector<Tensor>& dy) {
+            return std::vector{matmul(dy[0], ones({3, 3}))};
+        });
+    Variable w(random_tensor({2, 3}, 1));
+    Program program;
+    {
+        const autocast outside(bf16);
+        program = record(
+            [&](Tensor x) {
+                w.zero_grad();
+                const Tensor y = mean(twice(w) * x);
+                y.backward();
+                return y;
+            },
+            {spec({2, 3})});
+        program.call({ones({2, 3})})[0].eval();
+    }
+    EXPECT_EQ(error_of([&] { return program.call({ones({2, 3})}); }).kind, ErrorKind::state);
+}
+
 // The guard is around the checkpoint, in it, or both; its recomputation casts as the forward pass did.
 TEST(Autocast, OfACheckpointEqualsTheFunctionWithoutOne)
 {

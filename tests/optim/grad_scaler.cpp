@@ -260,8 +260,7 @@ TEST(GradScaler, ClipsUnscaledGradients)
     EXPECT_EQ(a.to_vector<float>(), b.to_vector<float>());
 }
 
-// An infinite element at each place of a workgroup's, also behind the last whole texel, and after the first 4096.
-// The same within a program, at two sizes.
+// The same within a program, at three sizes.
 TEST(GradScaler, ClipsUnscaledGradientsInAProgram)
 {
     const auto train = [](bool scaled) {
@@ -289,6 +288,7 @@ TEST(GradScaler, ClipsUnscaledGradientsInAProgram)
     EXPECT_EQ(train(true), train(false)); // the scale is a power of two
 }
 
+// An infinite element at each place of a workgroup's, also behind the last whole texel, and after the first 4096.
 TEST(GradScaler, FindsOneInfiniteElement)
 {
     for (const std::int64_t size : {1, 5, 300, 4099})

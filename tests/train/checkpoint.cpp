@@ -135,7 +135,24 @@ TEST(Checkpoint, KeepsNumbersAndTextsOfAllKinds)
     std::string text("a\0b", 3), empty;
     const std::vector<train::Part> parts{{"number", number}, {"nan", nan},   {"tiny", tiny},  {"none", none},
                                          {"some", some},     {"text", text}, {"empty", empty}};
+    int small = -7;
+    bool yes = true;
+    Tensor tensor = from_vector<float>({1, 2}, {2}), undefined;
+    std::vector<train::Part> more = parts;
+    more.insert(more.end(), {{"small", small}, {"yes", yes}, {"tensor", tensor}});
+    train::save_checkpoint(folder / "more", more);
+    small = 0, yes = false, tensor = undefined;
+    train::load_checkpoint(folder / "more", more);
+    EXPECT_TRUE(small == -7 && yes);
+    EXPECT_EQ(tensor.to_vector<float>(), (std::vector<float>{1, 2}));
     train::save_checkpoint(folder / "run", parts);
+    EXPECT_THAT(failure(
+                    [&] {
+                        train::load_checkpoint(folder / "run", {{"number", small}}, {.strict = false});
+                    },
+                    ErrorKind::argument),
+                HasSubstr("does not fit its variable"));
+    EXPECT_EQ(small, -7);
     number = 1, nan = tiny = 1, none = {1}, some = {}, text = "x", empty = "y";
     train::load_checkpoint(folder / "run", parts);
     EXPECT_EQ(number, std::numeric_limits<std::int64_t>::min());
@@ -169,7 +186,8 @@ TEST(Checkpoint, OfOtherPartsIsAnError)
                         train::load_checkpoint(folder / "run", {{"a", a}, {"c", c}});
                     },
                     ErrorKind::argument),
-                HasSubstr("has the parts (a b), but those to load are (a c)"));
+                testing::EndsWith("has the parts (a b), but those to load are (a c). The file is (" +
+                                  (folder / "run").string() + ")."));
     EXPECT_THAT(failure(
                     [&] {
                         train::load_checkpoint(folder / "run", {{"b", b}});
@@ -185,9 +203,9 @@ TEST(Checkpoint, OfOtherPartsIsAnError)
                     },
                     ErrorKind::argument),
                 HasSubstr("Two parts have the name (a)"));
-    for (const char* name : {"", "a.b", "a b", "generator"})
+    for (const char* name : {"", "a.b", "a b", "generator", "__metadata__", "1"})
         EXPECT_THAT(failure([&] { train::Part(name, a); }, ErrorKind::argument),
-                    HasSubstr("letters, digits"));
+                    HasSubstr("begin with a letter"));
     std::string text;
     EXPECT_THAT(failure(
                     [&] {
@@ -219,6 +237,59 @@ TEST(Checkpoint, ChangesNothingAfterAnError)
     EXPECT_EQ(generator_state().ordinal, random.ordinal);
 }
 
+// Modules, optimizers and a class of the program's own, whose state is its live tensors, get their values back where a
+// later part fails, with any exception.
+TEST(Checkpoint, GivesLoadedPartsTheirValuesBack)
+{
+    struct Own {
+        Variable value{ones({2})};
+        bool fails = false;
+        std::map<std::string, Tensor> state_dict() const { return {{"value", value}}; }
+        void load_state_dict(const std::map<std::string, Tensor>& state)
+        {
+            value.assign(state.at("value").to(value.device()));
+            if (fails) throw std::bad_alloc();
+        }
+    };
+    const Scratch folder;
+    manual_seed(2);
+    TrainingRun saved, run;
+    saved.train(4), run.train(7);
+    Own own, other;
+    other.value.assign(zeros({2}));
+    const auto with_own = [](TrainingRun& r, Own& o) {
+        std::vector<train::Part> parts = r.parts();
+        parts.insert(parts.begin(), train::Part("own", o));
+        return parts;
+    };
+    train::save_checkpoint(folder / "run", with_own(saved, other));
+    const auto net = bytes_of(run.net->state_dict()), optimizer = bytes_of(run.optimizer.state_dict()),
+               schedule = bytes_of(run.schedule.state_dict());
+    auto it = run.loader.begin();
+    *it;
+    const auto place = bytes_of(run.loader.state_dict());
+    const std::uint64_t next = run.loader.next_epoch();
+    const std::vector<float> before = own.value.to_vector<float>();
+    for (const bool throws : {false, true}) {
+        std::vector<train::Part> parts = with_own(run, own);
+        own.fails = throws;
+        if (throws) std::swap(parts.front(), parts.back());
+        else parts.back() = {"note", run.best}; // a number, where the file has a text
+        EXPECT_ANY_THROW(train::load_checkpoint(folder / "run", parts));
+        own.fails = false;
+        EXPECT_EQ(bytes_of(run.net->state_dict()), net);
+        EXPECT_EQ(bytes_of(run.optimizer.state_dict()), optimizer);
+        EXPECT_EQ(bytes_of(run.schedule.state_dict()), schedule);
+        EXPECT_EQ(own.value.to_vector<float>(), before);
+        EXPECT_EQ(bytes_of(run.loader.state_dict()), place);
+        EXPECT_EQ(run.loader.next_epoch(), next);
+        EXPECT_EQ(run.step, 7);
+    }
+    ++it;
+    *it; // the loop goes on, and moves the loader's place
+    EXPECT_NE(bytes_of(run.loader.state_dict()), place);
+}
+
 TEST(Checkpoint, OfADamagedOrOtherFileIsAnError)
 {
     const Scratch folder;
@@ -230,6 +301,14 @@ TEST(Checkpoint, OfADamagedOrOtherFileIsAnError)
     save_safetensors(folder / "other", {{"n", ones({1})}});
     EXPECT_THAT(error("other", ErrorKind::argument), HasSubstr("is no checkpoint"));
     train::save_checkpoint(folder / "run", {{"n", n}});
+    EXPECT_THAT(failure(
+                    [&] {
+                        train::save_checkpoint(folder / "run.json", {{"n", n}});
+                    },
+                    ErrorKind::argument),
+                HasSubstr("another name than .json"));
+    save_safetensors(folder / "next", {{"n", ones({1})}}, {.metadata = {{"format", "reprise checkpoint 2"}}});
+    EXPECT_THAT(error("next", ErrorKind::argument), HasSubstr("of another version (2) than (1)"));
     const std::string whole = read_text(folder / "run");
     for (std::size_t size = 0; size < whole.size(); size += 7) {
         write_text(folder / "cut", whole.substr(0, size));
@@ -242,17 +321,18 @@ TEST(Checkpoints, KeepTheLastOnesAndTheBest)
     const Scratch folder;
     write_text(folder / "step-000000000007.safetensors.partial-12", "half");
     write_text(folder / "notes.txt", "mine");
+    write_text(folder / "step-000000000007-mine.safetensors", "mine");
     std::int64_t n = 0;
     const std::vector<train::Part> parts{{"n", n}};
     {
         train::Checkpoints kept(folder.path(), {.keep_last = 2});
-        EXPECT_EQ(folder.files(), 1u);
         EXPECT_EQ(kept.load_last(parts), std::nullopt);
         EXPECT_EQ(kept.load_best(parts), std::nullopt);
         const std::vector<double> losses{3, 1, std::nan(""), 2};
         for (n = 0; n < 4; ++n) kept.save(n * 100, parts, losses[static_cast<std::size_t>(n)]);
         kept.save(12345, parts);
     }
+    EXPECT_EQ(folder.files(), 5u); // two steps, the best, and what others wrote
     train::Checkpoints again(folder.path());
     EXPECT_THAT(again.files(), ElementsAre(folder / "step-000000000300.safetensors",
                                            folder / "step-000000012345.safetensors"));
@@ -272,11 +352,46 @@ TEST(Checkpoints, KeepTheLastOnesAndTheBest)
     EXPECT_THAT(again.files(), ElementsAre(folder / "step-000000012348.safetensors"));
 }
 
+// A run that goes back to the best step, or another one in the same folder, does not mix with later files.
+TEST(Checkpoints, OfLaterStepsAreNotMixedIn)
+{
+    const Scratch folder;
+    std::int64_t n = 0;
+    const std::vector<train::Part> parts{{"n", n}};
+    train::Checkpoints kept(folder.path());
+    for (n = 0; n < 3; ++n) kept.save(1000 + n, parts, n == 0 ? 1.0 : 2.0);
+    EXPECT_EQ(kept.load_best(parts), 1000);
+    EXPECT_THAT(failure([&] { kept.save(1001, parts); }, ErrorKind::state),
+                HasSubstr("a later step (1002) than (1001)"));
+    EXPECT_EQ(kept.files().size(), 2u);
+    kept.remove_after(1000);
+    EXPECT_TRUE(kept.files().empty());
+    EXPECT_EQ(kept.best_metric(), 1.0);
+    kept.save(1001, parts);
+    kept.save(1001, parts); // again
+    EXPECT_EQ(kept.load_last(parts), 1001);
+}
+
+TEST(Checkpoints, SaveBesideADamagedBestOne)
+{
+    const Scratch folder;
+    std::int64_t n = 5;
+    write_text(folder / "best.safetensors", "damaged");
+    train::Checkpoints kept(folder.path());
+    failure([&] { kept.best_metric(); }, ErrorKind::file);
+    kept.save(1, {{"n", n}}, 3.0);
+    EXPECT_EQ(kept.best_metric(), 3.0);
+    EXPECT_EQ(kept.load_last({{"n", n}}), 1);
+}
+
 TEST(Checkpoints, RefuseWhatTheyCannotDo)
 {
     const Scratch folder;
     std::int64_t n = 0;
     train::Checkpoints kept(folder / "new");
+    EXPECT_EQ(kept.load_last({{"n", n}}), std::nullopt);
+    EXPECT_EQ(kept.load_best({{"n", n}}), std::nullopt);
+    EXPECT_EQ(folder.files(), 0u); // a reader creates nothing
     EXPECT_THAT(failure([&] { kept.save(-1, {{"n", n}}); }, ErrorKind::argument), HasSubstr("(-1)"));
     EXPECT_THAT(failure(
                     [&] {
@@ -287,8 +402,13 @@ TEST(Checkpoints, RefuseWhatTheyCannotDo)
     EXPECT_THAT(failure([&] { train::Checkpoints(folder.path(), {.keep_last = 0}); }, ErrorKind::argument),
                 HasSubstr("keep_last"));
     write_text(folder / "file", "");
-    EXPECT_THAT(failure([&] { train::Checkpoints(folder / "file"); }, ErrorKind::file),
+    EXPECT_THAT(failure(
+                    [&] {
+                        train::Checkpoints(folder / "file").save(0, {{"n", n}});
+                    },
+                    ErrorKind::file),
                 HasSubstr("can't be used"));
+    std::filesystem::create_directory(folder / "new");
     train::save_checkpoint(folder / "new" / "step-000000000001.safetensors", {{"n", n}});
     EXPECT_THAT(failure(
                     [&] {

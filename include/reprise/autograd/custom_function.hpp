@@ -112,7 +112,7 @@ struct OverriddenOp {
 //     override_gradient straight("round", [](const OverriddenOp& op) { return op.cotangents; });
 class override_gradient {
 public:
-    // Computes a gradient for each input, as CustomFunction::Backward.
+    // Computes a gradient for each input, as CustomFunction::Backward, but without autocast, as the op's own.
     using Gradient = std::function<std::vector<Tensor>(const OverriddenOp&)>;
     // `op` is the name that TapeNode::operation() returns, such as "relu", "gelu_erf" or "round";
     // Error(argument) where there is no such op, and for a null function.

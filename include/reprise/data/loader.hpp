@@ -145,10 +145,6 @@ public:
     DataLoader(std::shared_ptr<const ImageDataset>, Options);
     // Creates a loader of a source of batches.  Throws Error(argument) as above, and for a null pointer.
     DataLoader(std::shared_ptr<const BatchSource>, Options);
-    DataLoader(const DataLoader&);                 // a loader of the same data with a place of its own
-    DataLoader& operator=(const DataLoader&);      // the same
-    DataLoader(DataLoader&&) = default;            // takes the place over
-    DataLoader& operator=(DataLoader&&) = default; // the same
 
     std::int64_t size() const noexcept { return batches_; }          // the number of batches in an epoch
     const BatchSource& dataset() const noexcept { return *source_; } // the source of the batches
@@ -181,8 +177,8 @@ public:
     // The batches of one epoch, for a loop.
     class Epoch {
     public:
-        Iterator begin() const { return loader_->run(number_); } // begins the epoch
-        std::default_sentinel_t end() const { return {}; }       // the end of the epoch
+        Iterator begin() const { return loader_->run(number_, nullptr); } // begins the epoch
+        std::default_sentinel_t end() const { return {}; }                // the end of the epoch
 
     private:
         friend class DataLoader;
@@ -191,25 +187,27 @@ public:
         std::uint64_t number_;
     };
 
-    // Returns the epoch with the given number; valid while the loader exists.
+    // Returns the epoch with the given number from its first batch on; valid while the loader exists.  It has no
+    // effect on state_dict().
     Epoch epoch(std::uint64_t number) const { return {this, number}; }
-    Iterator begin() { return run(next_epoch_++); }    // begins the next epoch; the first has number 0
+    Iterator begin();                                  // begins the next epoch; the first has number 0
     std::default_sentinel_t end() const { return {}; } // the end of an epoch
-    // Sets the number of the next epoch, which begins at its first batch.
+    // Sets the number of the next epoch, which begins at its first batch, or where load_state_dict() said if it is
+    // of this epoch.
     void set_epoch(std::uint64_t next) noexcept;
     std::uint64_t next_epoch() const noexcept
     {
         return next_epoch_;
     } // the number of the epoch that begin() begins
 
-    // Returns the place of the loader, from which another one of the same data set and options goes on: "seed",
-    // "epoch" and "batch", each i64 [].  In the loop these are the epoch that began last and the number of its
-    // batches that were given out; after its end the next epoch and 0.  After a `break` the place stays in the
-    // epoch: where its rest is not to follow, call set_epoch().
+    // Returns the place of the loader, from which another one of the same data set and options goes on.  "epoch" and
+    // "batch" are, in a loop over the loader, its epoch and the number of its batches that were given out; after its
+    // end the next epoch and 0.  After a `break` the place stays in the epoch: where its rest is not to follow, call
+    // set_epoch().  "seed", "batch_size" and "examples" are those of the loader.  All are i64 [].
     std::map<std::string, Tensor> state_dict() const;
-    // Loads a result of state_dict(): next_epoch() is its epoch, and the first time that this epoch begins, by begin()
-    // or epoch(), it has the batches that were not given out, maybe none.  Throws Error(argument), after which nothing
-    // has changed, for another state, or a batch beyond the end of an epoch.
+    // Loads a result of state_dict(): the next loop runs its epoch, without the batches that were given out, which
+    // may be all.  Throws Error(argument), after which nothing has changed, for a state of another batch size or
+    // number of examples, and for other tensors.
     void load_state_dict(const std::map<std::string, Tensor>&);
 
 private:
@@ -224,13 +222,14 @@ private:
     }
     static std::shared_ptr<const BatchSource> source_of_images(std::shared_ptr<const ImageDataset>,
                                                                const Options&);
-    Iterator run(std::uint64_t epoch) const;
+    Iterator run(std::uint64_t epoch, std::shared_ptr<Place>) const;
 
     std::shared_ptr<const BatchSource> source_;
     Options options_;
     std::int64_t batches_ = 0;
     std::uint64_t next_epoch_ = 0;
-    std::shared_ptr<Place> place_; // the iterators move it
+    std::shared_ptr<Place> place_; // of the latest loop, which moves it; null: the next epoch's first batch
+    bool resumes_ = false;         // the next loop begins at place_
 };
 
 // Creates a loader as in libtorch: `auto loader = make_data_loader<samplers::SequentialSampler>(std::move(set), 64);`,

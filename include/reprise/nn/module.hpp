@@ -52,7 +52,7 @@ struct LoadOptions {
 struct LoadResult {
     std::vector<std::string> missing_keys{}, // names of the module that have no value
         unexpected_keys{},                   // names of values, as renamed, that the module does not have
-        dropped_keys{}; // names of values without the prefix, and of those that LoadOptions::rename left out
+        dropped_keys{}; // full names of values that do not begin with the prefix, or that rename left out
 };
 
 } // namespace reprise::nn
