@@ -136,7 +136,8 @@ public:
     {
         for (const Part& p : parts)
             if (!names_.insert(p.name_).second)
-                fail(ErrorKind::argument, op, "Two parts have the name (", p.name_, "): give each its own.");
+                fail(ErrorKind::argument, op, "Two parts have the same name (", p.name_,
+                     "): give each its own.");
     }
 
     // Returns all tensors by their names in the file, and the names of the parts, as a part may have no tensor.
@@ -226,9 +227,9 @@ void save(const fs::path& path, const std::vector<Part>& parts, Texts metadata)
     const Parts all(save_name, parts);
     State tensors = all.tensors();
     const GeneratorState random = generator_state();
-    tensors.emplace(generator, state_of(std::vector{static_cast<std::int64_t>(random.seed),
-                                                    static_cast<std::int64_t>(random.ordinal)})
-                                   .at(""));
+    const std::vector numbers{static_cast<std::int64_t>(random.seed),
+                              static_cast<std::int64_t>(random.ordinal)};
+    tensors.emplace(generator, tensor_of(state_of(numbers)));
     metadata.insert({{format_key, std::string(format) + version}, {parts_key, all.names()}});
     save_safetensors(path, tensors, {.metadata = metadata});
 }
@@ -259,10 +260,15 @@ std::string text_of(double number)
 ModelFile opened(const fs::path& path)
 {
     ModelFile file(path);
-    if (text_of(file, format_key) != format || !file.tensors().contains(generator) ||
-        !text_of(file, parts_key))
+    const std::string found = text_of(file, format_key).value_or("");
+    if (!found.starts_with(format))
         fail(ErrorKind::argument, load_name, "The file (", path.string(),
              ") is no checkpoint: save_checkpoint() writes them.");
+    if (found != std::string(format) + version || !file.tensors().contains(generator) ||
+        !text_of(file, parts_key))
+        fail(ErrorKind::argument, load_name, "The file (", path.string(),
+             ") is a checkpoint of another version (", found.substr(std::string(format).size()), ") than (",
+             version, ").");
     return file;
 }
 
@@ -270,7 +276,7 @@ void load(const ModelFile& file, const std::vector<Part>& parts, const LoadCheck
 {
     const Parts all(load_name, parts);
     detail::of_file(file.path(), [&] {
-        const auto random = elements_of<std::int64_t>({{"", file.load(generator, {.device = host()})}}, i64);
+        const auto random = elements_of<std::int64_t>(unnamed(file.load(generator, {.device = host()})), i64);
         if (random.size() != 2)
             fail(ErrorKind::argument, load_name, "The state of the generator is damaged.");
         all.load(file, options.strict);

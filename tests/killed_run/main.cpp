@@ -139,8 +139,10 @@ int kill_runs(const char* program, const fs::path& folder, int kills)
         }
         fs::remove_all(folder / "killed");
     }
-    std::printf("%d kills of runs of %.2f s; %d runs went on to their end, with the same bits.\n", killed,
-                whole.count(), ended);
+    std::printf(
+        "%d kills of runs of %.2f s; %zu starts from a checkpoint; %d runs went on to their end, with "
+        "the same bits.\n",
+        killed, whole.count(), resumed, ended);
     return 0;
 }
 

@@ -202,7 +202,7 @@ TEST(Checkpoint, OfOtherPartsIsAnError)
                         train::save_checkpoint(folder / "x", {{"a", a}, {"a", b}});
                     },
                     ErrorKind::argument),
-                HasSubstr("Two parts have the name (a)"));
+                HasSubstr("Two parts have the same name (a)"));
     for (const char* name : {"", "a.b", "a b", "generator", "__metadata__", "1"})
         EXPECT_THAT(failure([&] { train::Part(name, a); }, ErrorKind::argument),
                     HasSubstr("begin with a letter"));
