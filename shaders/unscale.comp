@@ -2,7 +2,7 @@
 //   grad'  = grad * factor
 //   flags  = 1 if an element of grad is infinite or NaN, else 0; one for the 4096 elements of each workgroup
 //
-//   operands   grad, factor, grad', flags (f32)
+//   operands   grad of dtype GRAD, factor, grad' of dtype PARAM, flags (f32)
 //   floats     factor
 //   ints       first workgroup, count
 // variants: unscale: ; unscale_texel: -DTEXELS ; unscale_f64: -DDOUBLE
@@ -37,7 +37,7 @@ void main()
         finite = finite && is_finite(g.x) && (4u * at + 1u >= count || is_finite(g.y)) &&
                  (4u * at + 2u >= count || is_finite(g.z)) && (4u * at + 3u >= count || is_finite(g.w));
         precise REAL4 unscaled = g * factor;
-        store(new_grad, at, GRAD, unscaled);
+        store(new_grad, at, PARAM, unscaled);
     }
     finite_of[gl_LocalInvocationID.x] = finite ? 1u : 0u;
     barrier();

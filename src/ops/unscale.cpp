@@ -55,10 +55,11 @@ void lower(Lowering& l, const Node& n)
         StepNumbers& numbers = f64s ? in_f64 : in_f32;
         if (numbers.operands.empty()) numbers = numbers_of(l, n, count, f64s ? f64 : f32);
         const Dim groups = groups_of(type);
+        const auto dtype = static_cast<std::uint32_t>(type.dtype);
         flags.layout.sizes = {groups};
         launch_with_texels(l, 1,
                            {.kernel = n.op->name,
-                            .constants = {1, numbers.in_memory, 0, static_cast<std::uint32_t>(type.dtype)},
+                            .constants = {1, numbers.in_memory, dtype, dtype}, // PARAM: of the product; GRAD
                             .operands = {{l.contiguous(l.input(i)), Use::read},
                                          numbers.operands[0],
                                          {l.output(i), Use::write},
@@ -68,7 +69,8 @@ void lower(Lowering& l, const Node& n)
                             .groups = groups,
                             .in_place = true,
                             .batches = true,
-                            .disjoint = true});
+                            .disjoint = true,
+                            .converts = {{0, 3}}}); // the gradient: GRAD
         flags.layout.offset += groups;
         l.written(i);
     }

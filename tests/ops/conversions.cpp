@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <limits>
 #include <vector>
 
 #include <reprise/autograd.hpp>
@@ -90,6 +91,31 @@ TEST(Conversions, OfGradientsHaveTheBitsOfCasts)
         for (std::size_t i = 0; i < want.size(); ++i)
             EXPECT_EQ(bits(got[i]), bits(want[i])) << low << " " << i;
     }
+}
+
+// The pass that removes a scale reads gradients of 16 bits that were cast to f32, also infinite ones.
+TEST(Conversions, OfScaledGradientsHaveTheBitsOfCasts)
+{
+    for (const DType low : {f16, bf16})
+        for (const float last : {1.0f, std::numeric_limits<float>::infinity()}) {
+            std::vector<float> values = test::random_tensor({5000}, 1, -1, 1).to_vector<float>();
+            values.back() = last;
+            const Tensor g = cast(from_vector(values, {5000}), low), factor = full({}, 0.125);
+            const auto unscaled = [](const Tensor& gradient, const Tensor& by) {
+                const Unscaled u = unscale({gradient, gradient * 2}, by);
+                return std::vector{u.gradients[0], u.gradients[1], u.nonfinite};
+            };
+            const std::vector<Tensor> got =
+                record([&](const Tensor& a, const Tensor& b) { return unscaled(cast(a + 0, f32), b); },
+                       {spec({5000}, low), spec({})})
+                    .call({g, factor});
+            const Tensor wide = cast(g, f32);
+            wide.eval();
+            const std::vector<Tensor> want = unscaled(wide, factor);
+            for (std::size_t i = 0; i < want.size(); ++i)
+                EXPECT_EQ(bits(got[i]), bits(want[i])) << low << " " << i;
+            EXPECT_EQ(got[2].item<float>(), last == 1 ? 0.0f : 1.0f);
+        }
 }
 
 // A sum reads the narrow elements of a cast, and stores its result narrow: of rows, of columns, in one part and in many.
