@@ -33,7 +33,8 @@ TEST(Conversions, OfRowsHaveTheBitsOfCasts)
     for (const RowKernel& kernel : row_kernels)
         for (const DType low : {f16, bf16})
             for (const std::int64_t columns : {300, 30})
-                for (const int narrow : {1, 2, 4, 8, 15}) {
+                for (const int narrow :
+                     low == f16 && columns == 300 ? std::vector{1, 2, 4, 8, 15} : std::vector{15}) {
                     const auto dtype = [&](int bit) { return (narrow >> bit & 1) != 0 ? low : f32; };
                     const Tensor x = cast(test::random_tensor({7, columns}, 1, -3, 3), dtype(0)),
                                  dy = cast(test::random_tensor({7, columns}, 2, -1, 1), dtype(1)),
