@@ -197,20 +197,6 @@ TEST_F(BertLora, AResumedTrainingHasTheBitsOfOneWithoutAStop)
     }
 }
 
-// From the same weights, in f32 and in 4 bits.
-TEST_F(BertLora, OverFourBitsLearnsAsOverF32)
-{
-    options.epochs = 8;
-    const auto train = [&](const char* method) {
-        Training training(options, method_of(options, method), config, examples);
-        return training.run(folder("learns") / method, stopping_at(-1)).epoch_loss;
-    };
-    const std::vector<double> found = train("qlora"), want = train("lora");
-    ASSERT_EQ(found.size(), 8u);
-    EXPECT_LT(want.back(), 0.8 * want.front());
-    for (std::size_t i = 0; i < want.size(); ++i) EXPECT_NEAR(found[i], want[i], 0.05 * want[i]) << i;
-}
-
 TEST_F(BertLora, ACheckpointOfAnotherRunIsRefused)
 {
     const fs::path checkpoint = folder("other") / "checkpoint";
