@@ -27,9 +27,9 @@ namespace {
 using State = std::map<std::string, Tensor>;
 
 constexpr const char *save_name = "save_checkpoint", *load_name = "load_checkpoint", *format_key = "format",
-                     *format = "reprise checkpoint ", *version = "1", *parts_key = "parts",
+                     *format_name = "reprise checkpoint ", *format_version = "1", *parts_key = "parts",
                      *step_key = "step", *metric_key = "metric", *generator = "generator",
-                     *extension = ".safetensors", *step_prefix = "step-";
+                     *file_extension = ".safetensors", *step_prefix = "step-";
 constexpr std::size_t step_digits = 12; // so that files sort by their names
 
 Device host() { return Device("reference"); }
@@ -230,7 +230,7 @@ void save(const fs::path& path, const std::vector<Part>& parts, Texts metadata)
     const std::vector numbers{static_cast<std::int64_t>(random.seed),
                               static_cast<std::int64_t>(random.ordinal)};
     tensors.emplace(generator, tensor_of(state_of(numbers)));
-    metadata.insert({{format_key, std::string(format) + version}, {parts_key, all.names()}});
+    metadata.insert({{format_key, std::string(format_name) + format_version}, {parts_key, all.names()}});
     save_safetensors(path, tensors, {.metadata = metadata});
 }
 
@@ -261,14 +261,14 @@ ModelFile opened(const fs::path& path)
 {
     ModelFile file(path);
     const std::string found = text_of(file, format_key).value_or("");
-    if (!found.starts_with(format))
+    if (!found.starts_with(format_name))
         fail(ErrorKind::argument, load_name, "The file (", path.string(),
              ") is no checkpoint: save_checkpoint() writes them.");
-    if (found != std::string(format) + version || !file.tensors().contains(generator) ||
+    if (found != std::string(format_name) + format_version || !file.tensors().contains(generator) ||
         !text_of(file, parts_key))
         fail(ErrorKind::argument, load_name, "The file (", path.string(),
-             ") is a checkpoint of another version (", found.substr(std::string(format).size()), ") than (",
-             version, ").");
+             ") is a checkpoint of another version (", found.substr(std::string(format_name).size()),
+             ") than (", format_version, ").");
     return file;
 }
 
@@ -312,8 +312,8 @@ template <class F> auto in_folder(const fs::path& folder, const F& f)
 std::optional<std::int64_t> step_of(const fs::path& file)
 {
     const std::string name = file.filename().string(), prefix = step_prefix;
-    if (name.size() != prefix.size() + step_digits + std::string(extension).size() ||
-        !name.starts_with(prefix) || !name.ends_with(extension))
+    if (name.size() != prefix.size() + step_digits + std::string(file_extension).size() ||
+        !name.starts_with(prefix) || !name.ends_with(file_extension))
         return std::nullopt;
     const char *begin = name.data() + prefix.size(), *end = begin + step_digits;
     std::int64_t step = 0;
@@ -334,7 +334,7 @@ fs::path Checkpoints::path_of(std::int64_t step) const
     std::string number = std::to_string(step);
     if (step < 0 || number.size() > step_digits)
         fail(ErrorKind::argument, "Checkpoints", "The step (", step, ") must be from 0 to 999999999999.");
-    return folder_ / (step_prefix + number.insert(0, step_digits - number.size(), '0') + extension);
+    return folder_ / (step_prefix + number.insert(0, step_digits - number.size(), '0') + file_extension);
 }
 
 std::vector<fs::path> Checkpoints::files() const
@@ -367,7 +367,7 @@ void Checkpoints::prepare()
     in_folder(folder_, [&] {
         fs::create_directories(folder_);
         for (const fs::directory_entry& entry : fs::directory_iterator(folder_))
-            if (entry.path().filename().string().find(std::string(extension) + ".partial-") !=
+            if (entry.path().filename().string().find(std::string(file_extension) + ".partial-") !=
                 std::string::npos)
                 fs::remove(entry.path());
     });
