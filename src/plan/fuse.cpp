@@ -2,7 +2,9 @@
 // values between them stay in registers. One of the two launches moves to the position of the other if no launch
 // between them conflicts with it. Results stay bitwise identical: each step is rounded to its value's dtype
 // (kernels/fused_text.cpp). Finally, chains become parts of the products or the reductions next to them.
+#include <algorithm>
 #include <bit>
+#include <functional>
 #include <optional>
 
 #include "ops/registry.hpp"
@@ -64,8 +66,9 @@ bool same(const Chain::Input& a, const Chain::Input& b)
 // Joins `first` and `second`, executed in this order, into one launch.
 class Join {
 public:
-    Join(const PlanLaunch& first, const PlanLaunch& second)
-        : first_(first), second_(second), a_(*first.chain), b_(*second.chain)
+    // `is_read`: whether a launch other than these two, or the caller, reads the value.  Other values stay in registers.
+    Join(const PlanLaunch& first, const PlanLaunch& second, std::function<bool(std::uint32_t)> is_read)
+        : first_(first), second_(second), a_(*first.chain), b_(*second.chain), is_read_(std::move(is_read))
     {}
 
     std::optional<PlanLaunch> run()
@@ -76,6 +79,7 @@ public:
         if (!expand(a_, b_.sizes) && !expand(b_, a_.sizes)) return std::nullopt;
         out_.sizes = a_.sizes;
         if (!take(first_, a_) || !take(second_, b_)) return std::nullopt;
+        std::erase_if(results_, [&](const auto& result) { return !is_read_(result.first.value); });
         if (out_.steps.size() > max_chain_steps || inputs_.size() + results_.size() > max_operands)
             return std::nullopt;
         PlanLaunch l = second_;
@@ -85,7 +89,12 @@ public:
             out_.results.push_back(step);
         }
         l.in_place = kernels::in_place(out_, l.operands);
-        if (!l.in_place && writes_what_it_reads()) return std::nullopt;
+        for (const auto& [result, step] : results_)
+            for (std::size_t i = 0; i < inputs_.size(); ++i) {
+                if (inputs_[i].value != result.value) continue;
+                if (!overwrites(i, result)) return std::nullopt;
+                l.in_place = true;
+            }
         l.label = first_.label + " + " + second_.label;
         l.kernel = "elementwise " + kernels::label_of(out_);
         l.chain = std::make_shared<const Chain>(std::move(out_));
@@ -165,16 +174,19 @@ private:
         return Chain::Source{From::input, static_cast<std::uint32_t>(out_.inputs.size() - 1)};
     }
 
-    bool writes_what_it_reads() const
+    // Returns whether only the invocation that writes an element of the result reads this element of the operand.
+    bool overwrites(std::size_t operand, const PlanOperand& result) const
     {
-        for (const PlanOperand& i : inputs_)
-            for (const auto& [o, step] : results_)
-                if (o.value == i.value) return true;
-        return false;
+        const PlanOperand& read = inputs_[operand];
+        return same(read.offset, 0) && same(result.offset, 0) && read.dtype == result.dtype &&
+               std::all_of(out_.inputs.begin(), out_.inputs.end(), [&](const Chain::Input& in) {
+                   return in.number || in.operand != operand || out_.flat(in);
+               });
     }
 
     const PlanLaunch &first_, &second_;
     Chain a_, b_, out_;
+    std::function<bool(std::uint32_t)> is_read_;
     std::vector<PlanOperand> inputs_;
     std::vector<std::pair<PlanOperand, std::uint32_t>> results_;
 };
@@ -184,6 +196,8 @@ public:
     Fuser(Plan& p, bool half_access) : plan_(p), half_access_(half_access), dead_(p.launches.size(), false)
     {
         for (std::size_t j = 0; j < p.launches.size(); ++j) widens_.push_back(widens_for_reduction(j));
+        reads_.resize(p.values.size());
+        for (const PlanLaunch& l : p.launches) count_reads(l, 1);
     }
 
     void run()
@@ -193,7 +207,6 @@ public:
             std::size_t at = j;
             while (plan_.launches[at].chain && join_one(at)) {}
         }
-        drop_unread();
         for (std::size_t j = 0; j < plan_.launches.size(); ++j)
             if (!dead_[j] && !widens_[j] && plan_.launches[j].is_elementwise()) join_product(j);
         for (std::size_t j = 0; j < plan_.launches.size(); ++j)
@@ -269,12 +282,31 @@ private:
         }
         if (!down && (!up || (widens(j) && launches_between(i, j) > max_widening_distance))) return false;
         if (!may_join(plan_.launches[i], plan_.launches[j])) return false;
-        std::optional<PlanLaunch> joined = Join(plan_.launches[i], plan_.launches[j]).run();
+        const PlanLaunch &first = plan_.launches[i], &second = plan_.launches[j];
+        std::optional<PlanLaunch> joined =
+            Join(first, second, [&](std::uint32_t value) {
+                return plan_.values[value].place != Place::temporary ||
+                       reads_[value] > reads_of(first, value) + reads_of(second, value);
+            }).run();
         if (!joined) return false;
+        count_reads(first, -1);
+        count_reads(second, -1);
+        count_reads(*joined, 1);
         plan_.launches[down ? j : i] = std::move(*joined);
         dead_[down ? i : j] = true;
         if (!down) j = i;
         return true;
+    }
+
+    void count_reads(const PlanLaunch& l, std::ptrdiff_t by)
+    {
+        for (const PlanOperand& o : l.operands)
+            if (reads(o)) reads_[o.value] += by;
+    }
+    static std::ptrdiff_t reads_of(const PlanLaunch& l, std::uint32_t value)
+    {
+        return std::count_if(l.operands.begin(), l.operands.end(),
+                             [&](const PlanOperand& o) { return reads(o) && o.value == value; });
     }
 
     // A recomputed launch must not join an earlier launch that is not recomputed with it, since it would run too early.
@@ -401,32 +433,10 @@ private:
         return false;
     }
 
-    // Removes results that only steps of their own chain read; they stay in registers.
-    void drop_unread()
-    {
-        std::vector<bool> read(plan_.values.size(), false);
-        for (std::size_t v = 0; v < read.size(); ++v) read[v] = plan_.values[v].place != Place::temporary;
-        for (std::size_t i = 0; i < plan_.launches.size(); ++i)
-            for (const PlanOperand& o : plan_.launches[i].operands)
-                if (!dead_[i] && reads(o)) read[o.value] = true;
-        for (std::size_t i = 0; i < plan_.launches.size(); ++i) {
-            PlanLaunch& l = plan_.launches[i];
-            if (dead_[i] || !l.chain || l.chain->results.size() == 1) continue;
-            Chain c = *l.chain;
-            const std::size_t inputs = c.memory_inputs();
-            for (std::size_t r = c.results.size(); r-- > 0;) {
-                if (read[l.operands[inputs + r].value]) continue;
-                l.operands.erase(l.operands.begin() + static_cast<std::ptrdiff_t>(inputs + r));
-                c.results.erase(c.results.begin() + static_cast<std::ptrdiff_t>(r));
-            }
-            l.in_place = kernels::in_place(c, l.operands);
-            l.chain = std::make_shared<const Chain>(std::move(c));
-        }
-    }
-
     Plan& plan_;
     bool half_access_; // Capabilities::half_access
     std::vector<bool> dead_, widens_;
+    std::vector<std::ptrdiff_t> reads_; // by value: operands of all launches that read it
 };
 
 } // namespace

@@ -147,6 +147,18 @@ TEST_P(Fuse, StateThatIsReadElsewhereInTheKernelIsNotOverwrittenByIt)
               2u);
 }
 
+TEST_P(Fuse, StateThatIsReadElementForElementIsOverwrittenBesideARepeatedNumber)
+{
+    Variable v(ones({8, 4}), false);
+    EXPECT_THAT(launches(
+                    [&](const auto& in) {
+                        v.assign(v + cast(in[0].expand({8, 4}) == 0, f32));
+                        return Tensors{};
+                    },
+                    {spec({1})}),
+                ElementsAre("eq+cast+add"));
+}
+
 TEST_P(Fuse, AChainForOneReductionGoesIntoIt)
 {
     EXPECT_THAT(launches([](const auto& in) { return Tensors{sum(square(in[0] - in[1]), {1})}; },
