@@ -19,6 +19,8 @@ using Integers = std::vector<std::int64_t>;
 // The constants of shaders/common/reduce.glsl.
 constexpr std::int64_t block = 256, max_partials = 4096, workgroup = 64;
 constexpr std::size_t max_rank = 6;
+// Elements of which one invocation finds the largest on CPUs.  A second level would cost an epoch.
+constexpr std::int64_t longest_extremum = 4096;
 
 bool contains(const Integers& dims, std::size_t d)
 {
@@ -279,7 +281,8 @@ void reduce_into(Lowering& l, const std::string& op, View x, const Integers& dim
         return launch_groups(l, name, between, merged(between, {0}), to,
                              LanesDivision::of_one_part(division.parts));
     }
-    if (r.count.at_most(block)) return launch_partials(l, name, x, r, to, 1);
+    if (r.count.at_most(op == "amax" || op == "amin" ? longest_extremum : block))
+        return launch_partials(l, name, x, r, to, 1);
     const Dim partials = min(ceil_div(r.count, block), max_partials);
     const View between = l.temporary(to.dtype, {partials, r.outputs});
     launch_partials(l, name, x, r, between, partials);

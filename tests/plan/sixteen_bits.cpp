@@ -17,7 +17,7 @@ namespace {
 enum class Checkpoints { none, in_f32, in_bf16 };
 
 // Eight layers of 128 features, 16 x 128 tokens.
-Program gpt_step(bool autocasts, Checkpoints checkpoints)
+Program gpt_step(bool autocasts, Checkpoints checkpoints, bool scales = false)
 {
     const auto net =
         std::make_shared<gpt::Gpt>(gpt::Sizes{.symbols = 96, .longest = 128, .features = 128, .layers = 8});
@@ -26,16 +26,18 @@ Program gpt_step(bool autocasts, Checkpoints checkpoints)
     for (std::size_t i = 0; checkpoints != Checkpoints::none && i < net->blocks.size(); ++i)
         nn::checkpoint_module(net->blocks.at(i), "block", options);
     const auto optimizer = std::make_shared<optim::AdamW>(net->parameters());
+    const auto scaler = std::make_shared<GradScaler>(GradScaler::Options{.enabled = scales});
     return record(
         [=](const Tensor& in, const Tensor& target) {
             Tensor loss;
             {
-                const autocast guard(bf16, autocasts);
+                const autocast guard(scales ? f16 : bf16, autocasts);
                 loss = cross_entropy((*net)(in).reshape({-1, 96}), target.reshape({-1}));
             }
             optimizer->zero_grad();
-            loss.backward();
-            optimizer->step();
+            scaler->scale(loss).backward();
+            scaler->step(*optimizer);
+            scaler->update();
             return loss;
         },
         {spec({16, 128}, i32), spec({16, 128}, i32)});
@@ -115,6 +117,9 @@ TEST_P(SixteenBits, NeedNoMoreEpochs)
     const test::UseDevice use(device);
     const auto epochs = [](const Program& p) { return p.impl()->executable().compiled().plan.epochs; };
     EXPECT_LE(epochs(gpt_step(true, Checkpoints::none)), epochs(gpt_step(false, Checkpoints::none)));
+    // A scaler adds the pass that unscales gradients, and the largest of its flags.
+    EXPECT_LE(epochs(gpt_step(true, Checkpoints::none, true)),
+              epochs(gpt_step(true, Checkpoints::none)) + 2);
     // With checkpoints there are up to two more on GPUs.
     const std::uint32_t more = std::string(GetParam()) == "gpu" ? 2 : 0;
     EXPECT_LE(epochs(gpt_step(true, Checkpoints::in_bf16)),
