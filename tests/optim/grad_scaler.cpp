@@ -127,18 +127,20 @@ TEST_P(Scaled, FollowsPyTorch)
             << i;
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Scaled,
-                         testing::Combine(testing::ValuesIn([] {
-                                              std::vector<std::string> names;
-                                              for (const auto& c : cases()) names.push_back(c.first);
-                                              return names;
-                                          }()),
-                                          testing::Bool()),
-                         [](const auto& test) {
-                             std::string name = std::get<0>(test.param);
-                             std::replace(name.begin(), name.end(), ' ', '_');
-                             return name + (std::get<1>(test.param) ? "_recorded" : "_eager");
-                         });
+// Eager steps, of which 1,000 take seconds, by one optimizer that skips updates in its own kernel and by one that selects
+// the old values: other tests compare the eager steps of each optimizer with its recorded ones.
+std::vector<std::tuple<std::string, bool>> scaled_runs()
+{
+    std::vector<std::tuple<std::string, bool>> all{{"adam", false}, {"radam", false}};
+    for (const auto& c : cases()) all.emplace_back(c.first, true);
+    return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Scaled, testing::ValuesIn(scaled_runs()), [](const auto& test) {
+    std::string name = std::get<0>(test.param);
+    std::replace(name.begin(), name.end(), ' ', '_');
+    return name + (std::get<1>(test.param) ? "_recorded" : "_eager");
+});
 
 // ---- what a step skips ----
 
