@@ -118,8 +118,7 @@ TEST_P(SixteenBits, NeedNoMoreEpochs)
     const auto epochs = [](const Program& p) { return p.impl()->executable().compiled().plan.epochs; };
     EXPECT_LE(epochs(gpt_step(true, Checkpoints::none)), epochs(gpt_step(false, Checkpoints::none)));
     // A scaler adds the pass that unscales gradients, and the largest of its flags.
-    EXPECT_LE(epochs(gpt_step(true, Checkpoints::none, true)),
-              epochs(gpt_step(true, Checkpoints::none)) + 2);
+    EXPECT_LE(epochs(gpt_step(true, Checkpoints::none, true)), epochs(gpt_step(true, Checkpoints::none)) + 2);
     // With checkpoints there are up to two more on GPUs.
     const std::uint32_t more = std::string(GetParam()) == "gpu" ? 2 : 0;
     EXPECT_LE(epochs(gpt_step(true, Checkpoints::in_bf16)),
