@@ -18,7 +18,9 @@ enum class QuantizedFormat : std::uint8_t {
     int8, // a row is its scale d (f32) and an i8 for each element: d q
 };
 std::optional<BlockType> block_type_of(QuantizedFormat); // the same in GGUF files; none for int8
-const char* name_of(QuantizedFormat);                    // "q8_0"
+std::optional<QuantizedFormat> quantized_format_of(
+    BlockType);                       // the reverse; none for types that no product takes
+const char* name_of(QuantizedFormat); // "q8_0"
 // The elements of a block, of which a row has a whole number: 32, 256 (q4_k) or 4 (int8).
 std::int64_t block_size(QuantizedFormat);
 

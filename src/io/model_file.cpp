@@ -248,11 +248,11 @@ template <class F> auto named(const std::string& tensor, const std::filesystem::
 QuantizedTensor ModelFile::load_quantized(const std::string& name, const std::optional<Device>& device) const
 {
     const StoredTensor& tensor = at(name);
-    for (const QuantizedFormat format : {QuantizedFormat::q8_0, QuantizedFormat::q4_0, QuantizedFormat::q4_k})
-        if (tensor.type == StoredType(*block_type_of(format)))
-            return named(name, path(), [&] {
-                return QuantizedTensor::from_bytes(tensor.bytes, tensor.shape, format, {.device = device});
-            });
+    const BlockType* type = std::get_if<BlockType>(&tensor.type);
+    if (const auto format = type ? quantized_format_of(*type) : std::nullopt)
+        return named(name, path(), [&] {
+            return QuantizedTensor::from_bytes(tensor.bytes, tensor.shape, *format, {.device = device});
+        });
     fail(ErrorKind::dtype, "ModelFile", "The tensor (", name, ") of the file (", path().string(),
          ") has the type (", to_string(tensor.type),
          "), but products take q8_0, q4_0 and q4_k: load its bytes with load_blocks().");

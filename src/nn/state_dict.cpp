@@ -7,6 +7,8 @@
 #include <optional>
 #include <set>
 
+#include <reprise/quantized.hpp>
+
 #include "nn/checks.hpp"
 
 namespace reprise::nn {
@@ -77,9 +79,23 @@ struct Given {
 };
 using Matched = std::vector<std::pair<Variable, std::string>>; // of the module, and the name of its value
 
+// A file names a matrix in blocks like any weight.  Where the module has a quantised weight of this name and format,
+// gives the value the name, the shape and the dtype of its bytes.
+void take_as_bytes(std::string& name, Given& value, const std::set<std::string>& names)
+{
+    const BlockType* const stored = std::get_if<BlockType>(&value.type);
+    if (!stored || value.shape.empty()) return;
+    const BlockType type = *stored;
+    const std::string of_bytes = name + "." + name_of(type);
+    if (!names.contains(of_bytes)) return;
+    name = of_bytes;
+    value.shape.back() = value.shape.back().value() / elements_per_block(type) * bytes_per_block(type);
+    value.type = u8;
+}
+
 // Returns the values by the names that the module should have for them.
-std::map<std::string, Given> by_own_name(std::vector<Given> values, const LoadOptions& options,
-                                         LoadResult& left, Mismatches& mismatches)
+std::map<std::string, Given> by_own_name(std::vector<Given> values, const std::set<std::string>& names,
+                                         const LoadOptions& options, LoadResult& left, Mismatches& mismatches)
 {
     std::map<std::string, Given> out;
     for (Given& value : values) {
@@ -88,12 +104,13 @@ std::map<std::string, Given> by_own_name(std::vector<Given> values, const LoadOp
             continue;
         }
         const std::string name = value.name.substr(options.prefix.size());
-        const std::optional<std::string> own = options.rename ? options.rename(name) : name;
+        std::optional<std::string> own = options.rename ? options.rename(name) : name;
         if (!own) {
             left.dropped_keys.push_back(value.name);
             continue;
         }
         value.label = "(" + value.name + (*own == name ? ")" : ", renamed to " + *own + ")");
+        take_as_bytes(*own, value, names);
         const auto [at, added] = out.emplace(*own, value);
         if (!added) mismatches.twice(value.label, at->second.label);
     }
@@ -106,15 +123,20 @@ Matched match(const std::vector<std::pair<std::string, Variable>>& state, std::v
               const LoadOptions& options, LoadResult& left)
 {
     Mismatches mismatches;
-    const std::map<std::string, Given> given = by_own_name(std::move(values), options, left, mismatches);
-    const auto castable = [&](const StoredType& from, DType to) {
-        const DType* dtype = std::get_if<DType>(&from);
-        return dtype && (*dtype == to || (options.cast && is_floating(*dtype) == is_floating(to)));
+    std::set<std::string> names;
+    for (const auto& [name, own] : state) names.insert(name);
+    const std::map<std::string, Given> given =
+        by_own_name(std::move(values), names, options, left, mismatches);
+    const auto castable = [&](const StoredType& from, const Variable& own) {
+        const DType to = own.dtype();
+        if (const BlockType* type = std::get_if<BlockType>(&from))
+            return options.cast && is_floating(to) && own.dim() == 2 &&
+                   quantized_format_of(*type).has_value();
+        const DType dtype = std::get<DType>(from);
+        return dtype == to || (options.cast && is_floating(dtype) == is_floating(to));
     };
     Matched matched;
-    std::set<std::string> names;
     for (const auto& [name, own] : state) {
-        names.insert(name);
         const auto found = given.find(name);
         if (found == given.end()) {
             left.missing_keys.push_back(name);
@@ -125,7 +147,7 @@ Matched match(const std::vector<std::pair<std::string, Variable>>& state, std::v
         if (!value.defined) mismatches.undefined(value.label);
         else if (!same_shape(value.shape, own.shape()))
             mismatches.shape(value.label, value.shape, own.shape());
-        else if (!castable(value.type, own.dtype())) mismatches.dtype(value.label, value.type, own.dtype());
+        else if (!castable(value.type, own)) mismatches.dtype(value.label, value.type, own.dtype());
         else matched.emplace_back(own, value.name);
     }
     for (const auto& [name, value] : given)
@@ -169,6 +191,22 @@ LoadResult Module::load_state_dict(const StateDict& values, const LoadOptions& o
     return left;
 }
 
+namespace {
+
+// Returns the value for a parameter or a buffer, which match() found to fit, on its device and in its dtype.
+Tensor load_for(const Variable& own, const ModelFile& file, const std::string& name)
+{
+    if (std::holds_alternative<DType>(file.at(name).type))
+        return file.load(name, {.dtype = own.dtype(), .device = own.device()});
+    const QuantizedTensor q = file.load_quantized(name, own.device());
+    if (!is_floating(own.dtype())) return q.bytes();
+    const Tensor out = dequantize(q, own.dtype());
+    out.eval(); // so that the bytes are freed
+    return out;
+}
+
+} // namespace
+
 LoadResult Module::load_state_dict(const ModelFile& file, const LoadOptions& options)
 {
     check_not_recording("load_state_dict", "Values can't be loaded");
@@ -177,8 +215,7 @@ LoadResult Module::load_state_dict(const ModelFile& file, const LoadOptions& opt
     LoadResult left;
     Matched matched = match(state(), std::move(given), options, left);
     const no_grad guard;
-    for (auto& [own, name] : matched)
-        own.assign(file.load(name, {.dtype = own.dtype(), .device = own.device()}));
+    for (auto& [own, name] : matched) own.assign(load_for(own, file, name));
     return left;
 }
 

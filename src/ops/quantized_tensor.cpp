@@ -99,6 +99,13 @@ std::optional<BlockType> block_type_of(QuantizedFormat format)
     }
 }
 
+std::optional<QuantizedFormat> quantized_format_of(BlockType type)
+{
+    for (const QuantizedFormat format : {QuantizedFormat::q8_0, QuantizedFormat::q4_0, QuantizedFormat::q4_k})
+        if (block_type_of(format) == type) return format;
+    return std::nullopt;
+}
+
 const char* name_of(QuantizedFormat format)
 {
     const std::optional<BlockType> type = block_type_of(format);

@@ -132,16 +132,88 @@ TEST(Loading, CastsWhereAsked)
     });
 }
 
-TEST(Loading, QuantisedTensorsOfAFileDoNotFit)
+// A file with "blk.0.attn_q.weight", a matrix of these bytes in blocks of a type of GGUF files, and its bias of zeros.
+ModelFile gguf_of(const Scratch& scratch, std::uint32_t type, const QuantizedTensor& q)
+{
+    const std::vector<std::uint8_t> bytes = q.bytes().to_vector<std::uint8_t>();
+    const std::uint64_t rows = static_cast<std::uint64_t>(q.shape()[0].value()),
+                        columns = static_cast<std::uint64_t>(q.shape()[1].value());
+    std::string data(bytes.begin(), bytes.end());
+    data.resize((data.size() + 31) / 32 * 32);
+    write_text(scratch / "net.gguf",
+               gguf_text::file({},
+                               {gguf_text::entry("blk.0.attn_q.weight", {columns, rows}, type, 0),
+                                gguf_text::entry("blk.0.attn_q.bias", {rows}, 0, data.size())},
+                               data + std::string(4 * rows, '\0')));
+    return ModelFile(scratch / "net.gguf");
+}
+
+struct OneLayer : nn::Module {
+    nn::Linear first = register_module("first", nn::Linear(256, 4));
+};
+
+OptionalName first_of(const std::string& name) { return "first." + name.substr(name.rfind('.') + 1); }
+
+TEST(Loading, AQuantisedModuleTakesTheMatricesOfAGgufFile)
+{
+    const std::pair<QuantizedFormat, std::uint32_t> formats[] = {
+        {QuantizedFormat::q4_0, 2}, {QuantizedFormat::q8_0, 8}, {QuantizedFormat::q4_k, 12}};
+    for (const auto& [format, type] : formats) {
+        const Scratch scratch;
+        const QuantizedTensor q = quantize(randn({4, 256}), format);
+        OneLayer net;
+        nn::quantize(net, {.format = format});
+        const nn::LoadResult left = net.load_state_dict(gguf_of(scratch, type, q), {.rename = first_of});
+        EXPECT_THAT(left.missing_keys, ElementsAre());
+        EXPECT_EQ(net.first.quantized_weight.bytes().to_vector<std::uint8_t>(),
+                  q.bytes().to_vector<std::uint8_t>())
+            << name_of(format);
+        const Tensor x = randn({3, 256});
+        EXPECT_EQ(elements_of(net.first(x)), elements_of(linear(x, q)));
+    }
+}
+
+TEST(Loading, AFloatingModuleDequantisesTheMatricesOfAGgufFileWhereAsked)
 {
     const Scratch scratch;
-    write_text(scratch / "net.gguf",
-               gguf_text::file({}, {gguf_text::entry("weight", {32, 2}, 8, 0)}, std::string(2 * 34, 'x')));
-    nn::Linear net(32, 2, {.bias = false});
-    const Caught caught =
-        error_of([&] { return net.load_state_dict(ModelFile(scratch / "net.gguf"), {.cast = true}); });
+    const QuantizedTensor q = quantize(randn({4, 256}), QuantizedFormat::q4_0);
+    const ModelFile file = gguf_of(scratch, 2, q);
+    OneLayer net;
+    const Caught caught = error_of([&] { return net.load_state_dict(file, {.rename = first_of}); });
     EXPECT_EQ(caught.kind, ErrorKind::dtype);
-    EXPECT_THAT(caught.text, HasSubstr("(weight) has the dtype q8_0 where f32 is needed"));
+    EXPECT_THAT(caught.text,
+                HasSubstr("(blk.0.attn_q.weight, renamed to first.weight) has the dtype q4_0 where f32 is "
+                          "needed"));
+    net.load_state_dict(file, {.rename = first_of, .cast = true});
+    EXPECT_EQ(elements_of(net.first.weight), elements_of(dequantize(q)));
+    net.to(bf16);
+    net.load_state_dict(file, {.rename = first_of, .cast = true});
+    EXPECT_EQ(elements_of(net.first.weight.to(f32)), elements_of(dequantize(q, bf16).to(f32)));
+}
+
+TEST(Loading, BlocksThatTheModuleHasNoPlaceForDoNotFit)
+{
+    const Scratch scratch;
+    OneLayer net;
+    nn::quantize(net, {.format = QuantizedFormat::q8_0});
+    const ModelFile other = gguf_of(scratch, 2, quantize(randn({4, 256}), QuantizedFormat::q4_0));
+    const Caught format = error_of([&] { return net.load_state_dict(other, {.rename = first_of}); });
+    EXPECT_EQ(format.kind, ErrorKind::argument);
+    EXPECT_THAT(format.text,
+                HasSubstr("missing: (first.weight.q8_0); unexpected: (blk.0.attn_q.weight, renamed to "
+                          "first.weight)"));
+    const ModelFile smaller = gguf_of(scratch, 8, quantize(randn({4, 128}), QuantizedFormat::q8_0));
+    const Caught shape = error_of([&] { return net.load_state_dict(smaller, {.rename = first_of}); });
+    EXPECT_EQ(shape.kind, ErrorKind::shape);
+    EXPECT_THAT(shape.text, HasSubstr("has the shape [4, 136] where [4, 272] is needed"));
+
+    write_text(scratch / "q6_k.gguf",
+               gguf_text::file({}, {gguf_text::entry("weight", {256, 4}, 14, 0)}, std::string(4 * 210, 'x')));
+    nn::Linear plain(256, 4, {.bias = false});
+    const Caught type =
+        error_of([&] { return plain.load_state_dict(ModelFile(scratch / "q6_k.gguf"), {.cast = true}); });
+    EXPECT_EQ(type.kind, ErrorKind::dtype);
+    EXPECT_THAT(type.text, HasSubstr("(weight) has the dtype q6_k where f32 is needed"));
 }
 
 TEST(Loading, FromAFileWhileRecordingIsRefused)

@@ -45,7 +45,8 @@ struct LoadOptions {
     // Returns the module's name for a value of this name, which is without the prefix; nullopt leaves the value
     // out.  Without a function the names are the same.
     std::function<std::optional<std::string>(const std::string&)> rename{};
-    // Casts values of another dtype, floating to floating, and integer or bool to integer or bool.
+    // Casts values of another dtype, floating to floating, and integer or bool to integer or bool.  Dequantises
+    // matrices of a file in q8_0, q4_0 and q4_k where the module has a floating weight.
     bool cast = false;
 };
 // Names that did not match in load_state_dict(), sorted.
@@ -212,8 +213,10 @@ public:
     LoadResult load_state_dict(const StateDict&, bool strict = true);
     LoadResult load_state_dict(const StateDict&, const LoadOptions&); // the same with more options
     // The same from a file, tensor by tensor to the devices of the parameters, so that neither the host nor the
-    // device holds a second copy of the model.  Tensors that are quantised in blocks do not fit (dtype).  Where
-    // the device fails on the way, as for lack of memory, parameters before that one have their new values.
+    // device holds a second copy of the model.  A matrix in q8_0, q4_0 or q4_k fits a weight that is quantised in
+    // this format (nn::quantize), and a floating weight if options.cast is set; other tensors in blocks do not fit
+    // (dtype).  Where the device fails on the way, as for lack of memory, or a block has a scale that is NaN,
+    // parameters before that one have their new values.
     LoadResult load_state_dict(const ModelFile&, const LoadOptions& = {});
 
     // Casts floating parameters and buffers to a floating dtype, in place: their handles stay valid.
