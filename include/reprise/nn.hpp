@@ -25,6 +25,7 @@
 #include <reprise/nn/recurrent.hpp>
 #include <reprise/nn/shapes.hpp>
 #include <reprise/nn/size.hpp>
+#include <reprise/nn/summary.hpp>
 #include <reprise/nn/transformer.hpp>
 #include <reprise/nn/upsampling.hpp>
 #include <reprise/nn/utils.hpp>

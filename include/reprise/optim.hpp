@@ -4,6 +4,7 @@
 #include <reprise/optim/adagrad.hpp>
 #include <reprise/optim/adam.hpp>
 #include <reprise/optim/adamax.hpp>
+#include <reprise/optim/averages.hpp>
 #include <reprise/optim/clip.hpp>
 #include <reprise/optim/grad_scaler.hpp>
 #include <reprise/optim/lbfgs.hpp>

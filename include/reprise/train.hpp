@@ -1,4 +1,5 @@
-// Helpers of training programs: checkpoints, plots, files of metrics, and stopping on Ctrl-C.  Nothing here prints.
+// Helpers of training programs: checkpoints, plots, images, files of metrics and events, progress, learning rates, and
+// stopping early or on Ctrl-C.  Nothing here prints but to a stream of the program.
 #pragma once
 #include <cstdint>
 #include <filesystem>
@@ -9,6 +10,12 @@
 #include <vector>
 
 #include <reprise/train/checkpoint.hpp>
+#include <reprise/train/csv.hpp>
+#include <reprise/train/early_stopping.hpp>
+#include <reprise/train/image.hpp>
+#include <reprise/train/progress.hpp>
+#include <reprise/train/rate_finder.hpp>
+#include <reprise/train/summary_writer.hpp>
 
 namespace reprise::train {
 

@@ -28,15 +28,15 @@ struct Base {
     WordPiece vocabulary;
 };
 
-Reporter reporter_of(const rp::train::Interrupt& interrupt, ProgressBar& bar)
+Reporter reporter_of(const rp::train::Interrupt& interrupt, rp::train::ProgressBar& bar)
 {
-    return {.step = [&bar](const Progress& p) { bar.show(p); },
+    return {.step = [&bar](const rp::train::Progress& p) { bar.show(p); },
             .epoch =
                 [&bar](const History& h) {
                     bar.clear();
                     std::printf("%s, epoch %zu: loss %.4f; test: loss %.4f, %s right\n", h.method.c_str(),
                                 h.epoch_loss.size(), h.epoch_loss.back(), h.test_loss.back(),
-                                percent(h.test_accuracy.back()).c_str());
+                                rp::train::percent(h.test_accuracy.back()).c_str());
                     std::fflush(stdout);
                 },
             .stop = [&interrupt] { return interrupt.requested(); }};
@@ -183,7 +183,7 @@ int run(const Options& o)
     std::erase_if(others, [](const auto& topic) { return topic.second.size() < texts_needed; });
 
     const rp::train::Interrupt interrupt;
-    ProgressBar bar(std::cout, is_terminal_stdout());
+    rp::train::ProgressBar bar(std::cout, rp::train::is_terminal_stdout());
     const Reporter reporter = reporter_of(interrupt, bar);
     std::optional<Base> base;
     if (!o.base.empty()) {
@@ -240,7 +240,8 @@ int run(const Options& o)
         std::printf("%-5s  loss %.4f; test: loss %.4f, %s right (%s of training, %.0f texts/s, %llu new "
                     "recordings)\n",
                     h.method.c_str(), h.epoch_loss.back(), h.test_loss.back(),
-                    percent(h.test_accuracy.back()).c_str(), duration(h.seconds).c_str(), h.texts_per_second,
+                    rp::train::percent(h.test_accuracy.back()).c_str(),
+                    rp::train::duration(h.seconds).c_str(), h.texts_per_second,
                     static_cast<unsigned long long>(h.recordings));
     print_results(out, {{"<method>/adapter_model.safetensors", "the adapters, for PEFT, too"},
                         {"training.svg", "loss and accuracy over the training"},

@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "../common/bert_files.hpp"
+#include "../common/run.hpp"
 
 namespace bert_lora {
 
@@ -254,12 +255,7 @@ std::vector<rp::train::Part> Training::parts()
 
 void Training::load(const fs::path& path)
 {
-    std::string made_with;
-    rp::train::load_checkpoint(path, {{"signature", made_with}}, {.strict = false, .generator = false});
-    if (made_with != signature_)
-        throw rp::Error(rp::ErrorKind::argument, path.string() + ": the checkpoint is of another run (" +
-                                                     made_with + "; this one: " + signature_ +
-                                                     "): leave --resume out, or give another --out.");
+    require_same_run(path, signature_);
     rp::train::load_checkpoint(path, parts());
     started_ = static_cast<std::int64_t>(history_.loss.size());
     if (texts_ > 0) history_.texts_per_second = static_cast<double>(texts_) / history_.seconds;

@@ -11,7 +11,6 @@
 #include <reprise/reprise.hpp>
 
 #include "../common/bert.hpp"
-#include "../common/progress.hpp"
 #include "options.hpp"
 #include "texts.hpp"
 
@@ -45,7 +44,7 @@ struct History {
 };
 
 struct Reporter {
-    std::function<void(const Progress&)> step;
+    std::function<void(const reprise::train::Progress&)> step;
     std::function<void(const History&)> epoch; // called after the checkpoint is written
     std::function<bool()> stop;                // called before each step
 };

@@ -19,14 +19,15 @@ int run(const char_gpt::Options& options)
 {
     if (!options.device.empty()) rp::set_default_device(rp::Device(options.device));
     const std::string device = device_text(rp::default_device());
-    const fs::path out = options.out, weights = out / "char_gpt.safetensors";
+    const fs::path out = options.out;
+    const char_gpt::Files files{out / "char_gpt.safetensors", out / "checkpoint.safetensors"};
     const char_gpt::Text text = char_gpt::Text::read(
         options.text.empty() ? fs::path(REPRISE_SAMPLE_DATA) / "proverbs.txt" : fs::path(options.text));
     make_folder(out, {"metrics.json"});
     std::cout << "Device: " << device << std::endl;
 
     const rp::train::Interrupt interrupt;
-    ProgressBar bar(std::cout, is_terminal_stdout());
+    rp::train::ProgressBar bar(std::cout, rp::train::is_terminal_stdout());
     const char_gpt::Reporter reporter{
         .recorded =
             [&](const char_gpt::History& h) {
@@ -34,7 +35,7 @@ int run(const char_gpt::Options& options)
                             memory_text(h.memory).c_str());
                 std::fflush(stdout);
             },
-        .step = [&](const Progress& p) { bar.show(p); },
+        .step = [&](const rp::train::Progress& p) { bar.show(p); },
         .epoch =
             [&](const char_gpt::History& h) {
                 bar.clear();
@@ -43,20 +44,20 @@ int run(const char_gpt::Options& options)
             },
         .stop = [&] { return interrupt.requested(); },
     };
-    const char_gpt::History history = char_gpt::train(options, text, weights, reporter);
+    const char_gpt::History history = char_gpt::train(options, text, files, reporter);
     bar.clear();
     if (!history.loss.empty()) rp::train::save_svg(out / "training.svg", char_gpt::picture(history, device));
     char_gpt::figures(history, options, device).save(out / "metrics.json");
     if (history.interrupted) {
         std::cout << "Interrupted after " << history.loss.size() << " steps; the weights are in "
-                  << weights.string() << "." << std::endl;
+                  << files.weights.string() << ", and --resume goes on." << std::endl;
         return exit_interrupted;
     }
     for (const std::string& line : history.written) std::cout << "> " << line << std::endl;
     std::printf("Loss: %.4f nats a character (%lld parameters, %.0f characters/s,\n"
                 "%s of training; %llu sizes of batches, %llu recordings made for them)\n",
                 history.epoch_loss.back(), static_cast<long long>(history.parameters),
-                history.characters_per_second, duration(history.train_seconds).c_str(),
+                history.characters_per_second, rp::train::duration(history.train_seconds).c_str(),
                 static_cast<unsigned long long>(history.sizes),
                 static_cast<unsigned long long>(history.recordings));
     print_results(out, {{"char_gpt.safetensors", "the weights"},

@@ -10,8 +10,9 @@ CommandLine parse(std::vector<std::string> arguments, std::ostream& out, std::os
     Options& o = result.options;
     CLI::App app(
         "Trains a small GPT on the lines of a text, character by character, and lets it write some. Writes "
-        "the weights (char_gpt.safetensors), a picture of the training (training.svg) and its figures "
-        "(metrics.json).",
+        "the weights (char_gpt.safetensors), a checkpoint to go on from (checkpoint.safetensors), a picture "
+        "of "
+        "the training (training.svg) and its figures (metrics.json).",
         "char_gpt");
     add_number(app, "--epochs", o.epochs, "Passes through the text", 1)->capture_default_str();
     add_number(app, "--batch", o.batch, "Lines in a step", 1, 10'000)->capture_default_str();
@@ -42,6 +43,7 @@ CommandLine parse(std::vector<std::string> arguments, std::ostream& out, std::os
     add_number(app, "--seed", o.seed, "Of the initial weights, the order of lines and the writing", 0,
                std::numeric_limits<std::uint64_t>::max())
         ->capture_default_str();
+    app.add_flag("--resume", o.resume, "Go on where an earlier run with this folder stopped");
     result.exit_code = parse_arguments(app, std::move(arguments), out, err);
     return result;
 }

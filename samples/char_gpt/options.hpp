@@ -20,6 +20,7 @@ struct Options {
     std::string text;              // empty: proverbs.txt in the folder of the sources
     std::string out = "char-gpt-output";
     std::uint64_t seed = 0;
+    bool resume = false;
 };
 
 struct CommandLine {

@@ -5,10 +5,13 @@
 #include <cmath>
 #include <deque>
 #include <numbers>
+#include <numeric>
 #include <random>
 #include <set>
+#include <sstream>
 
 #include "../common/gpt.hpp"
+#include "../common/run.hpp"
 
 namespace char_gpt {
 
@@ -56,14 +59,17 @@ public:
         history_.steps_per_epoch = (lines + options.batch - 1) / options.batch;
         steps_ = options.epochs * history_.steps_per_epoch;
         if (options.steps > 0) steps_ = std::min(steps_, options.steps);
+        signature_ = signature();
     }
 
-    History run(const std::filesystem::path& weights)
+    History run(const Files& files)
     {
+        if (options_.resume && std::filesystem::exists(files.checkpoint)) load(files.checkpoint);
         reporter_.recorded(history_);
-        for (epoch_ = 0; started_ < steps_ && !history_.interrupted; ++epoch_) {
+        while (started_ < steps_ && !history_.interrupted) {
             run_epoch();
-            rp::save_safetensors(weights, net_.state_dict());
+            rp::save_safetensors(files.weights, net_.state_dict());
+            rp::train::save_checkpoint(files.checkpoint, parts());
             if (!history_.interrupted) reporter_.epoch(history_);
         }
         if (!history_.interrupted) write();
@@ -75,6 +81,35 @@ private:
         rp::Tensor loss;
         std::int64_t characters;
     };
+
+    // Describes the run: a checkpoint of another one does not fit.
+    std::string signature() const
+    {
+        std::ostringstream text;
+        text << options_.layers << " layers of " << options_.features << " features, " << options_.precision
+             << ", " << steps_ << " steps of " << options_.batch << " lines, seed " << options_.seed << ", "
+             << text_.lines().size() << " lines of " << text_.characters() << " characters";
+        return text.str();
+    }
+    std::vector<rp::train::Part> parts()
+    {
+        return {{"net", net_},
+                {"optimizer", optimizer_},
+                {"scaler", scaler_},
+                {"signature", signature_},
+                {"loss", history_.loss},
+                {"epoch_loss", history_.epoch_loss},
+                {"characters", characters_},
+                {"seconds", history_.train_seconds}};
+    }
+    void load(const std::filesystem::path& checkpoint)
+    {
+        require_same_run(checkpoint, signature_);
+        rp::train::load_checkpoint(checkpoint, parts());
+        started_ = static_cast<std::int64_t>(history_.loss.size());
+        if (characters_ > 0)
+            history_.characters_per_second = static_cast<double>(characters_) / history_.train_seconds;
+    }
 
     void run_epoch()
     {
@@ -93,27 +128,27 @@ private:
             check_loss();
             report();
         };
-        const std::size_t first = history_.loss.size();
-        for (const auto& lines : batches_of(text_, options_.batch, options_.seed + epoch_)) {
-            if (started_ == steps_) break;
-            if (reporter_.stop()) {
-                history_.interrupted = true;
-                break;
-            }
-            const Batch b = make_batch(text_, lines);
+        epoch_ = started_ / history_.steps_per_epoch;
+        const std::int64_t begin = epoch_ * history_.steps_per_epoch,
+                           end = std::min(steps_, begin + history_.steps_per_epoch);
+        const auto batches =
+            batches_of(text_, options_.batch, options_.seed + static_cast<std::uint64_t>(epoch_));
+        while (started_ < end && !(history_.interrupted = reporter_.stop())) {
+            const Batch b = make_batch(text_, batches[static_cast<std::size_t>(started_ - begin)]);
             optimizer_.set_learning_rate(scheduled_rate());
             calls.push_back({step_(b.input, b.target, b.counts), b.characters});
             sizes_.insert({b.input.size(0).value(), b.input.size(1).value()});
-            if (++started_ == 1) recordings_ = rp::stats().recordings;
+            ++started_;
+            if (!recordings_) recordings_ = rp::stats().recordings;
             if (calls.size() > calls_in_flight) finish();
         }
         while (!calls.empty()) finish();
         history_.sizes = sizes_.size();
-        history_.recordings = started_ == 0 ? 0 : rp::stats().recordings - recordings_;
-        double total = 0;
-        for (std::size_t i = first; i < history_.loss.size(); ++i) total += history_.loss[i];
-        if (!history_.interrupted)
-            history_.epoch_loss.push_back(total / static_cast<double>(history_.loss.size() - first));
+        if (recordings_) history_.recordings = rp::stats().recordings - *recordings_;
+        if (history_.interrupted) return;
+        const auto first = history_.loss.begin() + begin;
+        history_.epoch_loss.push_back(std::accumulate(first, history_.loss.end(), 0.0) /
+                                      static_cast<double>(history_.loss.end() - first));
     }
 
     // Linear warmup from 0, then cosine decay.
@@ -141,10 +176,10 @@ private:
         for (std::size_t i = history_.loss.size() - window; i < history_.loss.size(); ++i)
             loss += history_.loss[i];
         const std::int64_t per_epoch = history_.steps_per_epoch;
-        reporter_.step({.epoch = static_cast<std::int64_t>(epoch_) + 1,
+        reporter_.step({.epoch = epoch_ + 1,
                         .epochs = (steps_ + per_epoch - 1) / per_epoch,
-                        .step = done - static_cast<std::int64_t>(epoch_) * per_epoch,
-                        .steps = std::min(per_epoch, steps_ - static_cast<std::int64_t>(epoch_) * per_epoch),
+                        .step = done - epoch_ * per_epoch,
+                        .steps = std::min(per_epoch, steps_ - epoch_ * per_epoch),
                         .loss = loss / static_cast<double>(window),
                         .more = {},
                         .rate = history_.characters_per_second,
@@ -189,18 +224,18 @@ private:
         {.enabled = options_.precision == "f16"}}; // f16 has too small a range for gradients
     rp::Program step_;
     History history_;
-    std::set<std::pair<std::int64_t, std::int64_t>> sizes_;
-    std::uint64_t epoch_ = 0, recordings_ = 0;
-    std::int64_t steps_ = 0, started_ = 0, characters_ = 0;
+    std::string signature_;
+    std::set<std::pair<std::int64_t, std::int64_t>> sizes_; // of this process, as recordings_
+    std::optional<std::uint64_t> recordings_;
+    std::int64_t steps_ = 0, started_ = 0, epoch_ = 0, characters_ = 0;
 };
 
 } // namespace
 
-History train(const Options& options, const Text& text, const std::filesystem::path& weights,
-              const Reporter& reporter)
+History train(const Options& options, const Text& text, const Files& files, const Reporter& reporter)
 {
     rp::manual_seed(options.seed);
-    return Training(options, text, reporter).run(weights);
+    return Training(options, text, reporter).run(files);
 }
 
 } // namespace char_gpt

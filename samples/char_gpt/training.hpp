@@ -7,8 +7,8 @@
 #include <vector>
 
 #include <reprise/program.hpp>
+#include <reprise/train/progress.hpp>
 
-#include "../common/progress.hpp"
 #include "options.hpp"
 #include "text.hpp"
 
@@ -30,13 +30,17 @@ struct History {
 
 struct Reporter {
     std::function<void(const History&)> recorded;
-    std::function<void(const Progress&)> step;
+    std::function<void(const reprise::train::Progress&)> step;
     std::function<void(const History&)> epoch; // called after its weights are written
     std::function<bool()> stop;                // called before each step
 };
 
-// Saves the weights to `weights` after each epoch and when it is stopped. Then it generates text with the network,
-// unless it was stopped.
-History train(const Options&, const Text&, const std::filesystem::path& weights, const Reporter&);
+// The files that train() writes after each epoch and when it is stopped.
+struct Files {
+    std::filesystem::path weights, checkpoint;
+};
+// Trains, and then generates text with the network, unless it was stopped.  If Options::resume is set, it goes on from the
+// checkpoint, to the same bits as without a stop.
+History train(const Options&, const Text&, const Files&, const Reporter&);
 
 } // namespace char_gpt

@@ -39,3 +39,13 @@ void make_folder(const fs::path& folder, std::initializer_list<const char*> file
                                                  (error ? error.message() : "a file has its name") + ".");
     for (const char* file : files) const rp::WholeFile probe(folder / file);
 }
+
+void require_same_run(const fs::path& checkpoint, const std::string& signature)
+{
+    std::string made_with;
+    rp::train::load_checkpoint(checkpoint, {{"signature", made_with}}, {.strict = false, .generator = false});
+    if (made_with != signature)
+        throw rp::Error(rp::ErrorKind::argument,
+                        checkpoint.string() + ": the checkpoint is of another run (" + made_with +
+                            "; this one: " + signature + "): leave --resume out, or give another --out.");
+}

@@ -21,6 +21,9 @@ void print_results(const std::filesystem::path& folder,
 // Creates the folder and checks that these files can be written, so that it fails before the training, not after it.
 void make_folder(const std::filesystem::path&, std::initializer_list<const char*> files);
 
+// Throws Error(argument) unless the part "signature" of the checkpoint is this text, which describes a run.
+void require_same_run(const std::filesystem::path& checkpoint, const std::string& signature);
+
 // Implements main() of a sample: parses the command line, runs, and prints exceptions.
 template <class Parse, class Run> int run_main(int argc, char** argv, const Parse& parse, const Run& run)
 {

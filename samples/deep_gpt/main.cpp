@@ -29,7 +29,7 @@ int run(const deep_gpt::Options& options)
     std::cout << "Device: " << device << std::endl;
 
     const rp::train::Interrupt interrupt;
-    ProgressBar bar(std::cout, is_terminal_stdout());
+    rp::train::ProgressBar bar(std::cout, rp::train::is_terminal_stdout());
     const deep_gpt::Reporter reporter{
         .recorded =
             [&](const deep_gpt::History& h) {
@@ -45,7 +45,7 @@ int run(const deep_gpt::Options& options)
                 std::fflush(stdout);
                 rp::train::save_svg(out / "memory.svg", deep_gpt::memory_picture(h, options, device));
             },
-        .step = [&](const Progress& p) { bar.show(p); },
+        .step = [&](const rp::train::Progress& p) { bar.show(p); },
         .stop = [&] { return interrupt.requested(); },
     };
     const deep_gpt::History history = deep_gpt::train(options, reporter);
@@ -59,7 +59,7 @@ int run(const deep_gpt::Options& options)
     }
     std::printf("Loss: %.4f nats a number after %zu steps (%s of training)\n",
                 rp::train::running_mean(history.loss, 10).back(), history.loss.size(),
-                duration(history.train_seconds).c_str());
+                rp::train::duration(history.train_seconds).c_str());
     print_results(out, {{"memory.svg", "memory over a step, without and with the budget"},
                         {"training.svg", "loss over the training"},
                         {"metrics.json", "the figures and options"}});

@@ -6,7 +6,6 @@
 
 #include <reprise/reprise.hpp>
 
-#include "../common/progress.hpp"
 #include "options.hpp"
 
 namespace deep_gpt {
@@ -29,7 +28,7 @@ struct History {
 
 struct Reporter {
     std::function<void(const History&)> recorded;
-    std::function<void(const Progress&)> step;
+    std::function<void(const reprise::train::Progress&)> step;
     std::function<bool()> stop;
 };
 // Trains within the budget. Throws Error(out_of_memory) if no plan fits it.

@@ -23,13 +23,14 @@ int run(const Options& options)
 {
     if (!options.device.empty()) rp::set_default_device(rp::Device(options.device));
     const std::string device = device_text(rp::default_device());
-    const fs::path out = options.out, weights = out / weights_name;
+    const fs::path out = options.out;
+    const Files files{out / weights_name, out / "checkpoint.safetensors"};
     const rp::data::TrainTest data = rp::data::fashion_mnist(options.data);
     make_folder(out, {weights_name, picture_name, figures_name});
 
     const rp::train::Interrupt interrupt;
     std::cout << "Device: " << device << std::endl;
-    ProgressBar bar(std::cout, is_terminal_stdout());
+    rp::train::ProgressBar bar(std::cout, rp::train::is_terminal_stdout());
     const Reporter reporter{
         .recorded =
             [&](const History& h) {
@@ -37,7 +38,7 @@ int run(const Options& options)
                             memory_text(h.memory).c_str());
                 std::fflush(stdout);
             },
-        .step = [&](const Progress& p) { bar.show(p); },
+        .step = [&](const rp::train::Progress& p) { bar.show(p); },
         .epoch =
             [&](const History& h) {
                 bar.clear();
@@ -48,22 +49,22 @@ int run(const Options& options)
             },
         .stop = [&] { return interrupt.requested(); },
     };
-    const History history = train(options, data, weights, reporter);
+    const History history = train(options, data, files, reporter);
     bar.clear();
     if (!history.loss.empty()) rp::train::save_svg(out / picture_name, picture(history, device));
     figures(history, options, device).save(out / figures_name);
     if (history.interrupted) {
         std::cout << "Interrupted after " << history.loss.size() << " steps; ";
-        if (history.test_accuracy.empty())
-            std::cout << "no epoch was complete, so no weights were written." << std::endl;
+        if (history.test_accuracy.empty()) std::cout << "no epoch was complete, so no weights were written.";
         else
             std::cout << "the weights of epoch " << history.test_accuracy.size() << " are in "
-                      << weights.string() << "." << std::endl;
+                      << files.weights.string() << ".";
+        std::cout << " --resume goes on." << std::endl;
         return exit_interrupted;
     }
     std::printf("Test accuracy: %.2f %% (%lld parameters, %.0f images/s, %s of training)\n",
                 100 * history.test_accuracy.back(), static_cast<long long>(history.parameters),
-                history.images_per_second, duration(history.train_seconds).c_str());
+                history.images_per_second, rp::train::duration(history.train_seconds).c_str());
     print_results(out, {{weights_name, "the weights, for Python's safetensors too"},
                         {picture_name, "loss and accuracy over the training"},
                         {figures_name, "the figures and options"}});

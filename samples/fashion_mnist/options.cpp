@@ -8,7 +8,9 @@ CommandLine parse(std::vector<std::string> arguments, std::ostream& out, std::os
     Options& options = result.options;
     CLI::App app(
         "Trains a convolutional network on Fashion-MNIST and writes its weights (fashion_mnist.safetensors), "
-        "a picture of the training (training.svg) and its figures (metrics.json).",
+        "a checkpoint to go on from (checkpoint.safetensors), a picture of the training (training.svg) and "
+        "its "
+        "figures (metrics.json).",
         "fashion_mnist");
     app.add_option("--epochs", options.epochs, "Passes through the training images")
         ->check(whole_number(1, unlimited))
@@ -33,6 +35,7 @@ CommandLine parse(std::vector<std::string> arguments, std::ostream& out, std::os
     app.add_option("--train-limit", options.train_limit, "Only the first N training images")
         ->check(whole_number(1, unlimited))
         ->type_name("N");
+    app.add_flag("--resume", options.resume, "Go on where an earlier run with this folder stopped");
     result.exit_code = parse_arguments(app, std::move(arguments), out, err);
     return result;
 }

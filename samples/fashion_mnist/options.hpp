@@ -14,6 +14,7 @@ struct Options {
     std::string out = "demo-output";
     std::uint64_t seed = 0;
     std::int64_t train_limit = 0; // 0: all images
+    bool resume = false;
 };
 
 struct CommandLine {

@@ -5,8 +5,12 @@
 #include <cmath>
 #include <deque>
 #include <numbers>
+#include <sstream>
 #include <tuple>
 
+#include <reprise/train.hpp>
+
+#include "../common/run.hpp"
 #include "net.hpp"
 
 namespace {
@@ -66,19 +70,24 @@ public:
         for (const rp::Variable& p : net_.parameters()) history_.parameters += p.numel().value();
         history_.memory = step_.memory({std::min(options.batch, train_.dataset().size())});
         history_.steps_per_epoch = train_.size();
+        signature_ = signature();
     }
 
-    History run(const std::filesystem::path& weights)
+    History run(const Files& files)
     {
+        if (options_.resume && std::filesystem::exists(files.checkpoint)) load(files.checkpoint);
         reporter_.recorded(history_);
-        for (epoch_ = 0; epoch_ < options_.epochs; ++epoch_) {
-            if (!run_epoch()) {
-                history_.interrupted = true;
-                break;
+        while (!history_.interrupted && static_cast<std::int64_t>(train_.next_epoch()) < options_.epochs) {
+            epoch_ = static_cast<std::int64_t>(train_.next_epoch());
+            run_epoch();
+            if (!history_.interrupted) {
+                test();
+                seen_ = 0;
+                hits_ = 0;
+                rp::save_safetensors(files.weights, net_.state_dict());
             }
-            test();
-            rp::save_safetensors(weights, net_.state_dict());
-            reporter_.epoch(history_);
+            rp::train::save_checkpoint(files.checkpoint, parts());
+            if (!history_.interrupted) reporter_.epoch(history_);
         }
         return history_;
     }
@@ -101,31 +110,58 @@ private:
         return out;
     }
 
-    // Returns false if it was interrupted.
-    bool run_epoch()
+    // Describes the run: a checkpoint of another one does not fit.
+    std::string signature() const
+    {
+        std::ostringstream text;
+        text << options_.epochs << " epochs of " << train_.dataset().size() << " images, batch "
+             << options_.batch << ", seed " << options_.seed;
+        return text.str();
+    }
+    std::vector<rp::train::Part> parts()
+    {
+        return {{"net", net_},
+                {"optimizer", optimizer_},
+                {"loader", train_},
+                {"signature", signature_},
+                {"loss", history_.loss},
+                {"accuracy", history_.accuracy},
+                {"test_loss", history_.test_loss},
+                {"test_accuracy", history_.test_accuracy},
+                {"images", images_},
+                {"images_of_epoch", seen_},
+                {"correct_of_epoch", hits_},
+                {"seconds", history_.train_seconds}};
+    }
+    void load(const std::filesystem::path& checkpoint)
+    {
+        require_same_run(checkpoint, signature_);
+        rp::train::load_checkpoint(checkpoint, parts());
+        started_ = static_cast<std::int64_t>(history_.loss.size());
+        if (images_ > 0) history_.images_per_second = static_cast<double>(images_) / history_.train_seconds;
+    }
+
+    void run_epoch()
     {
         const Clock::time_point start = Clock::now();
         const double before = history_.train_seconds;
         std::deque<Call> calls;
-        seen_ = 0;
-        hits_ = 0;
-        bool complete = true;
-        for (const auto& [x, y] : train_.epoch(static_cast<std::uint64_t>(epoch_))) {
-            complete = !reporter_.stop();
-            if (!complete) break;
+        for (const auto& [x, y] : train_) {
             optimizer_.set_learning_rate(scheduled_rate());
             ++started_;
             calls.push_back({step_.call({x, y}), y.numel().value()});
-            if (calls.size() <= calls_in_flight) continue;
-            finish(calls.front());
-            calls.pop_front();
-            history_.train_seconds = before + seconds_since(start);
-            report();
+            if (calls.size() > calls_in_flight) {
+                finish(calls.front());
+                calls.pop_front();
+                history_.train_seconds = before + seconds_since(start);
+                report();
+            }
+            // The place of the loader, which a checkpoint has, is behind the batches that were trained with.
+            if ((history_.interrupted = reporter_.stop())) break;
         }
         for (const Call& call : calls) finish(call);
         history_.train_seconds = before + seconds_since(start);
         report();
-        return complete;
     }
 
     // Cosine decay from the initial rate to 0.
@@ -168,7 +204,7 @@ private:
                         .step = done - epoch_ * train_.size(),
                         .steps = train_.size(),
                         .loss = loss / static_cast<double>(window),
-                        .more = percent(hits_ / static_cast<double>(seen_)) + " right",
+                        .more = reprise::train::percent(hits_ / static_cast<double>(seen_)) + " right",
                         .rate = history_.images_per_second,
                         .unit = "images",
                         .seconds_left = step_seconds * steps_left + test_seconds() * tests_left,
@@ -188,7 +224,8 @@ private:
         const Clock::time_point start = Clock::now();
         std::deque<std::vector<rp::Tensor>> results;
         double loss = 0, hits = 0;
-        Progress progress{.epoch = epoch_ + 1, .epochs = options_.epochs, .steps = test_.size()};
+        reprise::train::Progress progress{
+            .epoch = epoch_ + 1, .epochs = options_.epochs, .steps = test_.size()};
         progress.testing = "testing";
         const auto read_first = [&] {
             loss += results.front()[0].item<float>();
@@ -215,15 +252,16 @@ private:
     rp::optim::Adam optimizer_{net_.parameters(), {.lr = first_learning_rate}};
     rp::Program step_, test_step_;
     History history_;
+    std::string signature_;
     std::int64_t epoch_ = 0, started_ = 0, images_ = 0, seen_ = 0;
     double hits_ = 0, test_seconds_ = 0;
 };
 
 } // namespace
 
-History train(const Options& options, const rp::data::TrainTest& data, const std::filesystem::path& weights,
+History train(const Options& options, const rp::data::TrainTest& data, const Files& files,
               const Reporter& reporter)
 {
     rp::manual_seed(options.seed);
-    return Training(options, data, reporter).run(weights);
+    return Training(options, data, reporter).run(files);
 }

@@ -7,8 +7,8 @@
 
 #include <reprise/data.hpp>
 #include <reprise/program.hpp>
+#include <reprise/train/progress.hpp>
 
-#include "../common/progress.hpp"
 #include "options.hpp"
 
 struct History {
@@ -24,11 +24,14 @@ struct History {
 
 struct Reporter {
     std::function<void(const History&)> recorded;
-    std::function<void(const Progress&)> step;
+    std::function<void(const reprise::train::Progress&)> step;
     std::function<void(const History&)> epoch; // called after its weights are written
     std::function<bool()> stop;                // called before each step
 };
 
-// Trains the network and saves the weights to `weights` after each epoch.
-History train(const Options&, const reprise::data::TrainTest&, const std::filesystem::path& weights,
-              const Reporter&);
+struct Files {
+    std::filesystem::path weights;    // written after each epoch
+    std::filesystem::path checkpoint; // written after each epoch and when it is stopped
+};
+// Trains the network.  If Options::resume is set, it goes on from the checkpoint, to the same bits as without a stop.
+History train(const Options&, const reprise::data::TrainTest&, const Files&, const Reporter&);

@@ -188,7 +188,7 @@ private:
         std::vector<Part::Restore> before;
         for (const Part& p : parts_) {
             try {
-                before.push_back(p.access_.backup());
+                before.push_back(p.backup());
                 const auto found = values.find(p.name_);
                 p.access_.load(found == values.end() ? State{} : found->second);
             } catch (...) {

@@ -154,7 +154,7 @@ struct BertLora : testing::Test {
     // A reporter that stops before the step with this number, counted from 0.
     static Reporter stopping_at(int step)
     {
-        return {.step = [](const Progress&) {},
+        return {.step = [](const reprise::train::Progress&) {},
                 .epoch = [](const History&) {},
                 .stop = [step, made = 0]() mutable { return made++ == step; }};
     }

@@ -86,7 +86,8 @@ class Demo(unittest.TestCase):
         run = self.run_demo("--epochs", 1, "--batch", 8, "--train-limit", 20, "--seed", 3)
         self.assertEqual((run.returncode, run.stderr), (0, ""))
         self.assertRegex(run.stdout, r"Test accuracy: \d+\.\d+ %")
-        self.assertEqual(sorted(self.listing()), ["fashion_mnist.safetensors", "metrics.json", "training.svg"])
+        self.assertEqual(sorted(self.listing()),
+                         ["checkpoint.safetensors", "fashion_mnist.safetensors", "metrics.json", "training.svg"])
         metrics = json.loads((self.out / "metrics.json").read_text())
         self.assertTrue(0 <= metrics["test_accuracy"] <= 1)
         self.assertTrue(metrics["device"])
@@ -177,7 +178,8 @@ class Demo(unittest.TestCase):
     def test_interrupt_leaves_the_last_complete_weights(self):
         rest = self.interrupt("epoch 1/1000000: test", "--epochs", 1_000_000, "--batch", 2)
         complete = int(re.search(r"the weights of epoch (\d+) are in", rest)[1])
-        self.assertEqual(sorted(self.listing()), ["fashion_mnist.safetensors", "metrics.json", "training.svg"])
+        self.assertEqual(sorted(self.listing()),
+                         ["checkpoint.safetensors", "fashion_mnist.safetensors", "metrics.json", "training.svg"])
         self.assertEqual(sum(map(len, read_safetensors(self.weights).values())), PARAMETERS)
         self.assertEqual(len(json.loads((self.out / "metrics.json").read_text())["test_accuracies"]), complete)
 
@@ -187,6 +189,22 @@ class Demo(unittest.TestCase):
         rest = self.interrupt("Device: ", "--batch", 1)
         self.assertIn("no weights were written", rest)
         self.assertEqual(self.weights.read_bytes(), b"weights of an earlier run")
+
+    def test_resume_gives_the_bits_of_an_undisturbed_run(self):
+        write_data(self.data, train=20)
+        options = ["--epochs", 2, "--batch", 2]
+        straight = self.run_demo(*options)
+        self.assertEqual((straight.returncode, straight.stderr), (0, ""))
+        weights, metrics = self.weights.read_bytes(), json.loads((self.out / "metrics.json").read_text())
+        shutil.rmtree(self.out)
+        self.interrupt("epoch 1/2: test", *options)
+        resumed = self.run_demo(*options, "--resume")
+        self.assertEqual((resumed.returncode, resumed.stderr), (0, ""))
+        self.assertNotIn("epoch 1/2", resumed.stdout)
+        self.assertEqual(self.weights.read_bytes(), weights)
+        for name in ("losses", "test_accuracies"):
+            self.assertEqual(json.loads((self.out / "metrics.json").read_text())[name], metrics[name])
+        self.refused(1, "of another run.*seed 0; this one:.*seed 6", *options, "--seed", 6, "--resume")
 
 
 if __name__ == "__main__":

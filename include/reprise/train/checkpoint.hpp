@@ -60,6 +60,9 @@ public:
     Part(const std::string& name, std::string& text);            // a text
     Part(const std::string& name, Tensor& tensor); // a tensor, which is replaced by one on the same device
 
+    // Returns a function that gives the part the value back that it has now.
+    std::function<void()> backup() const { return access_.backup(); }
+
 private:
     friend class Parts;
     using State = std::map<std::string, Tensor>;

@@ -1,4 +1,4 @@
-// The samples' progress line.
+// The progress line.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -6,8 +6,9 @@
 #include <limits>
 #include <sstream>
 
-#include "../../samples/common/progress.hpp"
+#include <reprise/train.hpp>
 
+namespace reprise::train {
 namespace {
 
 using testing::HasSubstr;
@@ -114,3 +115,4 @@ TEST(ProgressBar, WritesPlainLinesElsewhere)
 }
 
 } // namespace
+} // namespace reprise::train

@@ -1,4 +1,4 @@
-#include "progress.hpp"
+#include <reprise/train/progress.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -11,6 +11,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 #endif
+
+namespace reprise::train {
 
 namespace {
 
@@ -89,3 +91,5 @@ std::size_t terminal_width()
 #endif
     return 80;
 }
+
+} // namespace reprise::train

@@ -1,0 +1,51 @@
+// A line that shows how far a training is.
+#pragma once
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <ostream>
+#include <string>
+
+namespace reprise::train {
+
+// What a progress line shows.
+struct Progress {
+    std::int64_t epoch = 1, epochs = 1; // counted from 1
+    std::int64_t step = 0, steps = 0;   // of this epoch
+    double loss = 0;                    // smoothed
+    std::string more{};                 // further numbers, such as "accuracy 85.1 %"
+    double rate = 0;                    // units per second; 0: not measured yet
+    std::string unit{};                 // "images"
+    double seconds_left = 0;            // of the run
+    std::string testing{};              // text shown in place of the loss during a test; else empty
+};
+
+// Returns a line of at most `width` characters, in which the bar fills the space that the text leaves.
+std::string progress_line(const Progress&, std::size_t width);
+std::string duration(double seconds); // "1:02:03", "2:03"; "?" where it is not from 0 to 10^7
+std::string percent(double share);    // share: from 0 to 1; "85.1 %"
+
+// Shows lines of progress.  On a terminal the line is rewritten in place, at most ten times per second.  In a file or a pipe
+// a new line is written every ten seconds.
+class ProgressBar {
+public:
+    // The stream must exist as long as this object; `terminal`: whether it is one, as is_terminal_stdout() returns.
+    ProgressBar(std::ostream& out, bool terminal) : out_(out), terminal_(terminal) {}
+    ~ProgressBar() { clear(); }
+    ProgressBar(const ProgressBar&) = delete;
+    ProgressBar& operator=(const ProgressBar&) = delete;
+    void show(const Progress&); // also writes the last step of an epoch, whenever it comes
+    void clear();               // removes the line; call it before other output
+
+private:
+    using Clock = std::chrono::steady_clock;
+    std::ostream& out_;
+    bool terminal_;
+    bool shown_ = false;
+    Clock::time_point last_ = Clock::now() - std::chrono::hours(1);
+};
+
+bool is_terminal_stdout();    // whether the standard output is a terminal that can rewrite lines
+std::size_t terminal_width(); // of the standard output in characters; 80 if it can't be found
+
+} // namespace reprise::train
