@@ -1,6 +1,7 @@
-# Finds the single-header libraries of https://github.com/nothings/stb, and defines the target Stb::headers.
+# Finds the single-header libraries of https://github.com/nothings/stb, in a folder `stb` or without it, and defines the
+# target Stb::headers.
 include(FindPackageHandleStandardArgs)
-find_path(Stb_INCLUDE_DIR stb/stb_image_write.h)
+find_path(Stb_INCLUDE_DIR NAMES stb/stb_image_write.h stb_image_write.h)
 mark_as_advanced(Stb_INCLUDE_DIR)
 find_package_handle_standard_args(Stb REQUIRED_VARS Stb_INCLUDE_DIR)
 if(Stb_FOUND AND NOT TARGET Stb::headers)

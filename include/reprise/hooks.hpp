@@ -47,6 +47,11 @@ public:
         const std::lock_guard lock(mutex_);
         gone.swap(hooks_);
     }
+    bool empty() const
+    {
+        const std::lock_guard lock(mutex_);
+        return hooks_.empty();
+    }
     std::vector<Hook> hooks() const
     {
         const std::lock_guard lock(mutex_);

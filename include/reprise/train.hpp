@@ -30,10 +30,11 @@ struct Series {
 };
 // One plot with its axes.
 struct Panel {
-    std::string title{};           // the text above the plot
-    std::string x_label{};         // the name and unit of the horizontal axis
-    std::string y_label{};         // the name and unit of the vertical axis
-    std::vector<Series> series{};  // the lines, drawn in this order
+    std::string title{};          // the text above the plot
+    std::string x_label{};        // the name and unit of the horizontal axis
+    std::string y_label{};        // the name and unit of the vertical axis
+    std::vector<Series> series{}; // the lines, drawn in this order
+    bool x_log = false; // a logarithmic horizontal axis: points whose x is not above 0 interrupt a line
     std::optional<double> y_min{}; // the lower end of the vertical axis; none: chosen by the values
     std::optional<double> y_max{}; // the upper end of the vertical axis; none: chosen by the values
 };

@@ -36,7 +36,7 @@ Reporter reporter_of(const rp::train::Interrupt& interrupt, rp::train::ProgressB
                     bar.clear();
                     std::printf("%s, epoch %zu: loss %.4f; test: loss %.4f, %s right\n", h.method.c_str(),
                                 h.epoch_loss.size(), h.epoch_loss.back(), h.test_loss.back(),
-                                rp::train::percent(h.test_accuracy.back()).c_str());
+                                rp::train::percent_text(h.test_accuracy.back()).c_str());
                     std::fflush(stdout);
                 },
             .stop = [&interrupt] { return interrupt.requested(); }};
@@ -240,8 +240,8 @@ int run(const Options& o)
         std::printf("%-5s  loss %.4f; test: loss %.4f, %s right (%s of training, %.0f texts/s, %llu new "
                     "recordings)\n",
                     h.method.c_str(), h.epoch_loss.back(), h.test_loss.back(),
-                    rp::train::percent(h.test_accuracy.back()).c_str(),
-                    rp::train::duration(h.seconds).c_str(), h.texts_per_second,
+                    rp::train::percent_text(h.test_accuracy.back()).c_str(),
+                    rp::train::duration_text(h.seconds).c_str(), h.texts_per_second,
                     static_cast<unsigned long long>(h.recordings));
     print_results(out, {{"<method>/adapter_model.safetensors", "the adapters, for PEFT, too"},
                         {"training.svg", "loss and accuracy over the training"},

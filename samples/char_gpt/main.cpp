@@ -57,7 +57,7 @@ int run(const char_gpt::Options& options)
     std::printf("Loss: %.4f nats a character (%lld parameters, %.0f characters/s,\n"
                 "%s of training; %llu sizes of batches, %llu recordings made for them)\n",
                 history.epoch_loss.back(), static_cast<long long>(history.parameters),
-                history.characters_per_second, rp::train::duration(history.train_seconds).c_str(),
+                history.characters_per_second, rp::train::duration_text(history.train_seconds).c_str(),
                 static_cast<unsigned long long>(history.sizes),
                 static_cast<unsigned long long>(history.recordings));
     print_results(out, {{"char_gpt.safetensors", "the weights"},

@@ -39,8 +39,8 @@ struct Reporter {
 struct Files {
     std::filesystem::path weights, checkpoint;
 };
-// Trains, and then generates text with the network, unless it was stopped.  If Options::resume is set, it goes on from the
-// checkpoint, to the same bits as without a stop.
+// Trains, and then generates text with the network, unless it was stopped.  If Options::resume is set, it goes on
+// from the checkpoint, to the same bits as without a stop.
 History train(const Options&, const Text&, const Files&, const Reporter&);
 
 } // namespace char_gpt

@@ -59,7 +59,7 @@ int run(const deep_gpt::Options& options)
     }
     std::printf("Loss: %.4f nats a number after %zu steps (%s of training)\n",
                 rp::train::running_mean(history.loss, 10).back(), history.loss.size(),
-                rp::train::duration(history.train_seconds).c_str());
+                rp::train::duration_text(history.train_seconds).c_str());
     print_results(out, {{"memory.svg", "memory over a step, without and with the budget"},
                         {"training.svg", "loss over the training"},
                         {"metrics.json", "the figures and options"}});

@@ -64,7 +64,7 @@ int run(const Options& options)
     }
     std::printf("Test accuracy: %.2f %% (%lld parameters, %.0f images/s, %s of training)\n",
                 100 * history.test_accuracy.back(), static_cast<long long>(history.parameters),
-                history.images_per_second, rp::train::duration(history.train_seconds).c_str());
+                history.images_per_second, rp::train::duration_text(history.train_seconds).c_str());
     print_results(out, {{weights_name, "the weights, for Python's safetensors too"},
                         {picture_name, "loss and accuracy over the training"},
                         {figures_name, "the figures and options"}});

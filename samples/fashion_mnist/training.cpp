@@ -156,7 +156,7 @@ private:
                 history_.train_seconds = before + seconds_since(start);
                 report();
             }
-            // The place of the loader, which a checkpoint has, is behind the batches that were trained with.
+            // Only here: all batches before the loader's place, which a checkpoint has, were trained with.
             if ((history_.interrupted = reporter_.stop())) break;
         }
         for (const Call& call : calls) finish(call);
@@ -204,7 +204,7 @@ private:
                         .step = done - epoch_ * train_.size(),
                         .steps = train_.size(),
                         .loss = loss / static_cast<double>(window),
-                        .more = reprise::train::percent(hits_ / static_cast<double>(seen_)) + " right",
+                        .more = reprise::train::percent_text(hits_ / static_cast<double>(seen_)) + " right",
                         .rate = history_.images_per_second,
                         .unit = "images",
                         .seconds_left = step_seconds * steps_left + test_seconds() * tests_left,

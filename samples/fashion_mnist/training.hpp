@@ -26,7 +26,7 @@ struct Reporter {
     std::function<void(const History&)> recorded;
     std::function<void(const reprise::train::Progress&)> step;
     std::function<void(const History&)> epoch; // called after its weights are written
-    std::function<bool()> stop;                // called before each step
+    std::function<bool()> stop;                // called after each step
 };
 
 struct Files {

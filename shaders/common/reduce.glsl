@@ -16,6 +16,7 @@
 //             ((0 + 4) + (1 + 5)) + ((2 + 6) + (3 + 7)).  An accumulator starts as the identity.
 //   partial   c of C = min(ceil(n / 256), 4096) adds blocks c, c + C, c + 2C, ... in order.
 //   output    adds the partials 16 by 16: sums of 16 in order, of 16 such sums in order, and these in order.
+// The library may choose C = 1 for extrema of up to 16 blocks: their partials are added one after the other, too.
 // The identity changes no bit of its other operand, so a single partial is the output, and a single element its sum.
 //
 //   operands   x, result: [C][outputs], which is the output where C = 1

@@ -124,6 +124,14 @@ void DataLoader::load_state_dict(const std::map<std::string, Tensor>& state)
     resumes_ = true;
 }
 
+std::function<void()> DataLoader::backup()
+{
+    return [this, before = *this, place = place_ ? *place_ : Place{}] {
+        *this = before;
+        if (place_) *place_ = place; // a loop may have moved it
+    };
+}
+
 DataLoader::Batch& DataLoader::Iterator::operator*() const { return run_->current(); }
 bool DataLoader::Iterator::at_end() const { return run_->at_end(); }
 

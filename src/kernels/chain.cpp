@@ -123,11 +123,22 @@ std::string part_name(const graph::Op& op)
 }
 std::string kernel_name(const graph::Op& op) { return "elementwise_" + part_name(op); }
 
+bool reads_own_elements(const Chain& c, std::size_t operand)
+{
+    bool is_read = false;
+    for (const Chain::Input& in : c.inputs) {
+        if (in.number || in.product || in.operand != operand) continue;
+        if (!c.flat(in)) return false;
+        is_read = true;
+    }
+    return is_read;
+}
+
 bool in_place(const Chain& c, std::span<const ops::LaunchOperand> operands)
 {
     const std::size_t inputs = c.memory_inputs();
-    for (const Chain::Input& i : c.inputs)
-        if (!i.number && !c.flat(i)) return false;
+    for (std::size_t i = 0; i < inputs; ++i)
+        if (!reads_own_elements(c, i)) return false;
     for (const ops::LaunchOperand& o : operands)
         if (size_of(o.dtype) != size_of(operands[inputs].dtype)) return false;
     return true;

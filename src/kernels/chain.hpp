@@ -54,7 +54,10 @@ Chain chain_of(const graph::Op&, std::span<const ops::View> inputs, const ops::V
 // The same for a copy that converts to the dtype of `to`, which is contiguous.
 Chain chain_of_copy(const ops::View& from, const ops::View& to, std::vector<ops::LaunchOperand>& operands);
 
-// Whether results may overwrite inputs: each element of an operand is read only by the invocation that writes it.
+// Whether the chain reads the operand of its launch, and each element only in the invocation that writes the result's
+// element of the same index, so that a result of the same dtype may overwrite it.
+bool reads_own_elements(const Chain&, std::size_t operand);
+// Whether that is so for all operands, and all have elements of the same size.
 bool in_place(const Chain&, std::span<const ops::LaunchOperand>);
 // Whether the step computes in integers, by a separate kernel: its row supports them and its inputs are integers.
 bool computes_integers(const Chain&, const Chain::Step&);

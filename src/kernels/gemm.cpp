@@ -304,8 +304,8 @@ void emit_quantized_texel(Lowering& l, const Capabilities&, const GemmProblem& p
     l.launch(record.launch(of_quantized(l, p, std::move(spec))), quantized_by_address(l, p));
 }
 
-// A panel takes at most 1 MiB and a quarter of the matrix, unless 32 columns take more.
-constexpr std::int64_t panel_elements = 1 << 18, least_panels = 4, panel_multiple = 32;
+// A panel takes about a quarter of the matrix and at most 1 MiB, but at least 32 columns.
+constexpr std::int64_t panel_elements = 1 << 18, wanted_panels = 4, panel_multiple = 32;
 
 std::string refuse_panels(const Capabilities& c, const GemmProblem& p)
 {
@@ -322,9 +322,12 @@ void emit_panels(Lowering& l, const Capabilities& caps, const GemmProblem& p)
 {
     const std::int64_t k = p.b.sizes()[2].value(), n = p.b.sizes()[3].value();
     const bool by_columns = same(p.b.layout.strides[2], 1);
-    const std::int64_t wanted =
-        std::min(panel_elements / std::max<std::int64_t>(k, 1), (n + least_panels - 1) / least_panels);
-    const std::int64_t most = std::max(wanted / panel_multiple, std::int64_t{1}) * panel_multiple;
+    const auto divided = [](std::int64_t a, std::int64_t b) { return (a + b - 1) / b; };
+    const std::int64_t fitting = std::max<std::int64_t>(panel_elements / std::max<std::int64_t>(k, 1),
+                                                        panel_multiple),
+                       panels =
+                           std::max(divided(n, fitting / panel_multiple * panel_multiple), wanted_panels),
+                       most = panel_multiple * divided(divided(n, panels), panel_multiple);
     const View buffer = l.temporary(f32, {k * std::min(n, most)});
     for (std::int64_t first = 0; first < n; first += most) {
         const std::int64_t width = std::min(n - first, most);

@@ -53,7 +53,8 @@ bool Module::is_plain() const
         fail(
             ErrorKind::state, "module",
             "This module is empty: it was made of nullptr or moved from, so assign one before it is called.");
-    return !pre_hooks_ && !hooks_ && !backward_hooks_ && !checkpoint_;
+    const auto none = [](const auto& hooks) { return !hooks || hooks->empty(); };
+    return none(pre_hooks_) && none(hooks_) && none(backward_hooks_) && !checkpoint_;
 }
 
 HookHandle Module::add_pre_hook(detail::ModuleHook<Tensors> hook)

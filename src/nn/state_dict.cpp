@@ -79,14 +79,21 @@ struct Given {
 };
 using Matched = std::vector<std::pair<Variable, std::string>>; // of the module, and the name of its value
 
+// Whether load_quantized() takes a value of this type and shape.
+bool is_quantized_matrix(const StoredType& type, const Shape& shape)
+{
+    const BlockType* const blocks = std::get_if<BlockType>(&type);
+    return blocks && shape.size() == 2 && quantized_format_of(*blocks);
+}
+
 // A file names a matrix in blocks like any weight.  Where the module has a quantised weight of this name and format,
 // gives the value the name, the shape and the dtype of its bytes.
 void take_as_bytes(std::string& name, Given& value, const std::set<std::string>& names)
 {
-    const BlockType* const stored = std::get_if<BlockType>(&value.type);
-    if (!stored || value.shape.empty()) return;
-    const BlockType type = *stored;
-    const std::string of_bytes = name + "." + name_of(type);
+    if (!is_quantized_matrix(value.type, value.shape)) return;
+    const BlockType type = std::get<BlockType>(value.type);
+    const std::string suffix = std::string(".") + name_of(type);
+    const std::string of_bytes = name.ends_with(suffix) ? name : name + suffix;
     if (!names.contains(of_bytes)) return;
     name = of_bytes;
     value.shape.back() = value.shape.back().value() / elements_per_block(type) * bytes_per_block(type);
@@ -127,12 +134,10 @@ Matched match(const std::vector<std::pair<std::string, Variable>>& state, std::v
     for (const auto& [name, own] : state) names.insert(name);
     const std::map<std::string, Given> given =
         by_own_name(std::move(values), names, options, left, mismatches);
-    const auto castable = [&](const StoredType& from, const Variable& own) {
-        const DType to = own.dtype();
-        if (const BlockType* type = std::get_if<BlockType>(&from))
-            return options.cast && is_floating(to) && own.dim() == 2 &&
-                   quantized_format_of(*type).has_value();
-        const DType dtype = std::get<DType>(from);
+    const auto castable = [&](const Given& value, DType to) {
+        if (std::holds_alternative<BlockType>(value.type))
+            return options.cast && is_floating(to) && is_quantized_matrix(value.type, value.shape);
+        const DType dtype = std::get<DType>(value.type);
         return dtype == to || (options.cast && is_floating(dtype) == is_floating(to));
     };
     Matched matched;
@@ -147,7 +152,7 @@ Matched match(const std::vector<std::pair<std::string, Variable>>& state, std::v
         if (!value.defined) mismatches.undefined(value.label);
         else if (!same_shape(value.shape, own.shape()))
             mismatches.shape(value.label, value.shape, own.shape());
-        else if (!castable(value.type, own)) mismatches.dtype(value.label, value.type, own.dtype());
+        else if (!castable(value, own.dtype())) mismatches.dtype(value.label, value.type, own.dtype());
         else matched.emplace_back(own, value.name);
     }
     for (const auto& [name, value] : given)

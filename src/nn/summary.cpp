@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <ostream>
 #include <set>
 
@@ -33,53 +34,73 @@ std::string shapes_of(const std::vector<Shape>& all)
 
 } // namespace
 
-namespace detail {
-
-Summarizer::Summarizer(nn::Module& net) : net_(net)
-{
-    for (const auto& [name, module] : net.named_modules()) {
-        modes_.emplace_back(module.get(), module->is_training());
-        hooks_.push_back(module->register_forward_hook(
-            [this](nn::Module& m, const std::vector<Tensor>&, const std::vector<Tensor>& results) {
-                std::vector<Shape>& shapes = outputs_[&m];
-                shapes.clear();
-                for (const Tensor& t : results) shapes.push_back(t.shape());
-            }));
-    }
-    net.eval();
-}
-
-Summarizer::~Summarizer()
-{
-    for (HookHandle& hook : hooks_) hook.remove();
-    for (const auto& [module, training] : modes_) module->train(training); // parents before their children
-}
-
-nn::Summary Summarizer::result() const
-{
-    nn::Summary out;
-    std::set<const void*> counted; // a shared parameter counts where it comes first
-    for (const auto& [name, module] : net_.named_modules()) {
-        nn::SummaryRow row{.name = name, .type = module->name(), .depth = depth_of(name)};
-        if (const auto found = outputs_.find(module.get()); found != outputs_.end())
-            row.outputs = found->second;
-        for (const Variable& p : module->parameters(false)) {
-            if (!p.defined() || !counted.insert(p.cell().get()).second) continue;
-            const std::int64_t elements = p.numel().value();
-            row.parameters += elements;
-            if (p.requires_grad()) row.trainable += elements;
-            out.parameter_bytes += static_cast<std::uint64_t>(elements) * size_of(p.dtype());
-        }
-        out.parameters += row.parameters;
-        out.trainable += row.trainable;
-        out.rows.push_back(std::move(row));
-    }
-    return out;
-}
-
-} // namespace detail
-
 namespace nn {
+
+// Notes the outputs of all modules, and sets them to evaluation mode, while it exists.
+class Summarizer {
+public:
+    explicit Summarizer(Module& net) : modules_(net.named_modules())
+    {
+        for (const auto& [name, module] : modules_) {
+            modes_.push_back(module->is_training());
+            hooks_.push_back(module->register_forward_hook(
+                [this](Module& m, const std::vector<Tensor>&, const std::vector<Tensor>& results) {
+                    std::vector<Shape>& shapes = outputs_[&m];
+                    shapes.clear();
+                    for (const Tensor& t : results) shapes.push_back(t.shape());
+                }));
+        }
+        net.eval();
+    }
+    ~Summarizer()
+    {
+        for (const HookHandle& hook : hooks_) hook.remove();
+        // One by one: train() would also set the modules below.
+        for (std::size_t i = 0; i < modes_.size(); ++i) modules_[i].second->training_.set(modes_[i]);
+    }
+    Summarizer(const Summarizer&) = delete;
+    Summarizer& operator=(const Summarizer&) = delete;
+
+    Summary result() const
+    {
+        Summary out;
+        std::set<const void*> counted; // what modules share counts where it comes first
+        const auto bytes = [&](const Variable& v) -> std::uint64_t {
+            if (!v.defined() || !counted.insert(v.cell().get()).second) return 0;
+            return static_cast<std::uint64_t>(v.numel().value()) * size_of(v.dtype());
+        };
+        for (const auto& [name, module] : modules_) {
+            SummaryRow row{.name = name, .type = module->name(), .depth = depth_of(name)};
+            if (const auto found = outputs_.find(module.get()); found != outputs_.end())
+                row.outputs = found->second;
+            for (const Variable& p : module->parameters(false)) {
+                const std::uint64_t of_parameter = bytes(p);
+                if (of_parameter == 0) continue;
+                row.parameters += p.numel().value();
+                if (p.requires_grad()) row.trainable += p.numel().value();
+                out.parameter_bytes += of_parameter;
+            }
+            for (const Variable& b : module->buffers(false)) out.buffer_bytes += bytes(b);
+            out.parameters += row.parameters;
+            out.trainable += row.trainable;
+            out.rows.push_back(std::move(row));
+        }
+        return out;
+    }
+
+private:
+    OrderedDict<ModulePointer> modules_;
+    std::vector<bool> modes_; // whether each module was in training mode
+    std::vector<HookHandle> hooks_;
+    std::map<const Module*, std::vector<Shape>> outputs_;
+};
+
+Summary summarize(Module& net, const std::function<void()>& call)
+{
+    const Summarizer notes(net);
+    call();
+    return notes.result();
+}
 
 std::string to_string(const Summary& s)
 {
@@ -106,7 +127,9 @@ std::string to_string(const Summary& s)
         line.resize(line.find_last_not_of(' ') + 1);
         out += line + "\n";
     }
-    return out + "The parameters take " + grouped(static_cast<std::int64_t>(s.parameter_bytes)) + " bytes.\n";
+    out += "The parameters take " + grouped(static_cast<std::int64_t>(s.parameter_bytes)) + " bytes";
+    if (s.buffer_bytes > 0) out += ", the buffers " + grouped(static_cast<std::int64_t>(s.buffer_bytes));
+    return out + ".\n";
 }
 
 std::ostream& operator<<(std::ostream& to, const Summary& s) { return to << to_string(s); }

@@ -97,7 +97,8 @@ struct LaunchSpec {
     DimVector ints;
     Dim groups;         // total number of workgroups
     bool words = false; // ints may be unsigned 32-bit words (seeds, counters), not only sizes below 2^31
-    // Only the invocation that writes an index of the output reads the inputs at that index.
+    // An output may overwrite an input that the kernel reads at the index that it writes, in the same invocation, and
+    // nowhere else.
     bool in_place = false;
     // The kernel can serve several launches in one (shaders/common/step.glsl): constant 0 is their number, which is 1
     // here, and the first int is the first workgroup of each launch, which is 0 here.

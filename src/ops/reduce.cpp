@@ -19,8 +19,9 @@ using Integers = std::vector<std::int64_t>;
 // The constants of shaders/common/reduce.glsl.
 constexpr std::int64_t block = 256, max_partials = 4096, workgroup = 64;
 constexpr std::size_t max_rank = 6;
-// Elements of which one invocation finds the largest on CPUs.  A second level would cost an epoch.
-constexpr std::int64_t longest_extremum = 4096;
+// A few f32 elements, of which one invocation finds the largest on CPUs: a second level would cost an epoch.  It adds
+// up to 16 partials of a block one after the other, as one invocation does with the blocks, so the bits are the same.
+constexpr std::int64_t few_elements = 16 * block;
 
 bool contains(const Integers& dims, std::size_t d)
 {
@@ -281,8 +282,9 @@ void reduce_into(Lowering& l, const std::string& op, View x, const Integers& dim
         return launch_groups(l, name, between, merged(between, {0}), to,
                              LanesDivision::of_one_part(division.parts));
     }
-    if (r.count.at_most(op == "amax" || op == "amin" ? longest_extremum : block))
-        return launch_partials(l, name, x, r, to, 1);
+    const bool is_extremum = op == "amax" || op == "amin";
+    const bool is_small = is_extremum && x.dtype == f32 && (r.outputs * r.count).at_most(few_elements);
+    if (is_small || r.count.at_most(block)) return launch_partials(l, name, x, r, to, 1);
     const Dim partials = min(ceil_div(r.count, block), max_partials);
     const View between = l.temporary(to.dtype, {partials, r.outputs});
     launch_partials(l, name, x, r, between, partials);

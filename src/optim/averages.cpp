@@ -1,5 +1,8 @@
 #include <reprise/optim/averages.hpp>
 
+#include <string>
+#include <utility>
+
 #include <reprise/autograd.hpp>
 #include <reprise/ops/creation.hpp>
 #include <reprise/ops/elementwise.hpp>
@@ -46,8 +49,8 @@ const Tensor& entry(const StateDict& state, const std::string& name, const Varia
 } // namespace
 
 ExponentialMovingAverage::ExponentialMovingAverage(std::vector<Variable> parameters, const Options& options)
-    : parameters_(std::move(parameters)),
-      numbers_(std::make_shared<Numbers>(Numbers{options.decay, options.warm_up}))
+    : parameters_(std::move(parameters)), decay_(std::make_shared<double>(options.decay)),
+      use_num_updates_(options.use_num_updates)
 {
     check(options.decay);
     check_not_recording("Averages can't be created");
@@ -67,16 +70,16 @@ ExponentialMovingAverage::ExponentialMovingAverage(std::vector<Variable> paramet
 void ExponentialMovingAverage::set_decay(double decay)
 {
     check(decay);
-    numbers_->decay = decay;
+    *decay_ = decay;
 }
 
-// The share of the parameter in the new average at this update, f32 {}.
+// Returns the share of the parameter in the new average, f32 {}.
 Tensor ExponentialMovingAverage::weight() const
 {
-    const Device device = updates_.device();
-    const auto decay = [numbers = numbers_] { return numbers->decay; };
-    const Tensor fixed = 1 - (is_recording() ? host_scalar(decay) : full({}, decay(), {.device = device}));
-    if (!numbers_->warm_up) return fixed;
+    const auto share = [decay = decay_] { return 1 - *decay; };
+    const Tensor fixed =
+        is_recording() ? host_scalar(share) : full({}, share(), {.device = updates_.device()});
+    if (!use_num_updates_) return fixed;
     const Tensor n = cast(updates_.detach() + 1, f32);
     return maximum(fixed, 9 / (n + 10)); // 1 - (1 + n) / (10 + n)
 }
@@ -98,23 +101,36 @@ ExponentialMovingAverage::Averaged::Averaged(const ExponentialMovingAverage& ema
 {
     check_not_recording("Parameters can't be averaged");
     for (const Variable& p : parameters_) before_.push_back(p.detach().snapshot());
-    ema.copy_to_parameters();
+    ema.copy_to();
 }
 
 ExponentialMovingAverage::Averaged::~Averaged()
 {
-    const no_grad guard;
-    for (std::size_t i = 0; i < parameters_.size(); ++i) parameters_[i].assign(before_[i]);
+    try {
+        restore();
+    } catch (const Error&) { // such as a device that is lost: reading the parameters throws then, too
+    }
 }
 
-void ExponentialMovingAverage::copy_to_parameters() const
+void ExponentialMovingAverage::Averaged::restore()
+{
+    const outside_recording here;
+    const no_grad guard;
+    std::vector<Tensor> values; // all are made before the first change, as that may fail
+    for (std::size_t i = 0; i < before_.size(); ++i)
+        values.push_back(before_[i].to(parameters_[i].device(), parameters_[i].dtype()));
+    before_.clear();
+    for (std::size_t i = 0; i < values.size(); ++i) parameters_[i].assign(values[i]);
+}
+
+void ExponentialMovingAverage::copy_to() const
 {
     check_not_recording("Averages can't be copied");
     const no_grad guard;
-    std::vector<Tensor> values; // all are computed before the first change, as that may fail
+    std::vector<Tensor> values; // all are made before the first change, as that may fail
     for (std::size_t i = 0; i < parameters_.size(); ++i)
-        values.push_back(averages_[i].detach().to(parameters_[i].dtype()));
-    for (std::size_t i = 0; i < parameters_.size(); ++i) Variable(parameters_[i]).assign(values[i]);
+        values.push_back(averages_[i].detach().to(parameters_[i].device(), parameters_[i].dtype()));
+    for (std::size_t i = 0; i < values.size(); ++i) Variable(parameters_[i]).assign(values[i]);
 }
 
 StateDict ExponentialMovingAverage::state_dict() const

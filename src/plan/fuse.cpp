@@ -66,7 +66,8 @@ bool same(const Chain::Input& a, const Chain::Input& b)
 // Joins `first` and `second`, executed in this order, into one launch.
 class Join {
 public:
-    // `is_read`: whether a launch other than these two, or the caller, reads the value.  Other values stay in registers.
+    // `is_read`: whether another launch than these two, or the caller, reads the value.  Other values stay in
+    // registers.
     Join(const PlanLaunch& first, const PlanLaunch& second, std::function<bool(std::uint32_t)> is_read)
         : first_(first), second_(second), a_(*first.chain), b_(*second.chain), is_read_(std::move(is_read))
     {}
@@ -80,6 +81,7 @@ public:
         out_.sizes = a_.sizes;
         if (!take(first_, a_) || !take(second_, b_)) return std::nullopt;
         std::erase_if(results_, [&](const auto& result) { return !is_read_(result.first.value); });
+        if (results_.empty()) return std::nullopt;
         if (out_.steps.size() > max_chain_steps || inputs_.size() + results_.size() > max_operands)
             return std::nullopt;
         PlanLaunch l = second_;
@@ -92,7 +94,7 @@ public:
         for (const auto& [result, step] : results_)
             for (std::size_t i = 0; i < inputs_.size(); ++i) {
                 if (inputs_[i].value != result.value) continue;
-                if (!overwrites(i, result)) return std::nullopt;
+                if (!may_overwrite(i, result)) return std::nullopt;
                 l.in_place = true;
             }
         l.label = first_.label + " + " + second_.label;
@@ -174,14 +176,11 @@ private:
         return Chain::Source{From::input, static_cast<std::uint32_t>(out_.inputs.size() - 1)};
     }
 
-    // Returns whether only the invocation that writes an element of the result reads this element of the operand.
-    bool overwrites(std::size_t operand, const PlanOperand& result) const
+    bool may_overwrite(std::size_t operand, const PlanOperand& result) const
     {
         const PlanOperand& read = inputs_[operand];
         return same(read.offset, 0) && same(result.offset, 0) && read.dtype == result.dtype &&
-               std::all_of(out_.inputs.begin(), out_.inputs.end(), [&](const Chain::Input& in) {
-                   return in.number || in.operand != operand || out_.flat(in);
-               });
+               kernels::reads_own_elements(out_, operand);
     }
 
     const PlanLaunch &first_, &second_;
@@ -416,7 +415,7 @@ private:
         l.operands.insert(l.operands.end(), results, elementwise.operands.end());
         if (!kernels::fits_product(c, l.operands, l.result_columns, half_access_)) return std::nullopt;
         // No result of the chain is an operand of the product, so its loads do not count.
-        l.in_place = elementwise.in_place && !keeps;
+        l.in_place = elementwise.in_place;
         l.label += " + " + elementwise.label;
         l.chain = std::make_shared<const Chain>(std::move(c));
         return l;

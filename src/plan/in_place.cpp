@@ -8,8 +8,6 @@ namespace reprise::plan {
 
 namespace {
 
-using kernels::Chain;
-
 class InPlace {
 public:
     explicit InPlace(Plan& p) : plan_(p), touched_(launches_by_value(p, touches))
@@ -42,7 +40,7 @@ private:
             if (value.place != Place::temporary || from.value == result || !same(from.offset, 0) ||
                 from.dtype != l.operands[r].dtype || value.dtype != to.dtype ||
                 !same(value.elements, to.elements) || times_used(l, from.value) != 1 ||
-                !is_flat(*l.chain, k) || !is_last(i, from.value))
+                !kernels::reads_own_elements(*l.chain, k) || !is_last(i, from.value))
                 continue;
             becomes_[result] = from.value;
             auto& all = touched_[from.value];
@@ -70,13 +68,6 @@ private:
         return std::count_if(l.operands.begin(), l.operands.end(),
                              [&](const PlanOperand& o) { return o.value == value; });
     }
-    static bool is_flat(const Chain& c, std::size_t operand)
-    {
-        return std::all_of(c.inputs.begin(), c.inputs.end(), [&](const Chain::Input& in) {
-            return in.number || in.operand != operand || c.flat(in);
-        });
-    }
-
     Plan& plan_;
     LaunchesByValue touched_;            // launches that access the value's memory
     std::vector<std::uint32_t> becomes_; // by value

@@ -36,7 +36,8 @@ bool can_write_in_place(const Compiled& c, const Request::Assignment& a, std::si
     return written;
 }
 
-// Turns results that are only assigned to state into temporaries; results that the caller also gets remain outputs.
+// Turns results that are only assigned to state into temporaries, whose place as results the cells take; results that
+// the caller also gets remain outputs.
 void release_sources(Compiled& c, const Request& request)
 {
     std::vector<bool> assigned(c.results.size(), false), returned(c.plan.values.size(), false);
@@ -46,6 +47,9 @@ void release_sources(Compiled& c, const Request& request)
     for (std::size_t v = 0; v < returned.size(); ++v)
         if (!returned[v] && c.plan.values[v].place == Place::output)
             c.plan.values[v].place = Place::temporary;
+    for (const Request::Assignment& a : request.assignments)
+        if (std::uint32_t& value = c.results[a.from].value; c.plan.values[value].place == Place::temporary)
+            value = c.external[a.to];
 }
 
 } // namespace

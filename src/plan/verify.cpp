@@ -103,6 +103,15 @@ private:
             }
     }
 
+    // Whether a joined launch reads elements of the operand in other invocations than those that write them.  The
+    // kernel of a single step may have other operands than its chain; it is in place only where all of them are read
+    // so.
+    static bool reads_elsewhere(const PlanLaunch& l, std::size_t operand)
+    {
+        return l.is_elementwise() && l.chain->steps.size() > 1 &&
+               !kernels::reads_own_elements(*l.chain, operand);
+    }
+
     // A launch that overwrites its input needs a kernel that does so element by element.
     void check_within(std::size_t i)
     {
@@ -112,7 +121,8 @@ private:
                 const PlanOperand &x = l.operands[a], &y = l.operands[b];
                 if (a == b || x.absent || y.absent || y.use == ops::Use::read) continue;
                 if (!overlap(ranges_[x.value], ranges_[y.value])) continue;
-                if (x.value == y.value && x.use == ops::Use::read && l.in_place) continue;
+                if (x.value == y.value && x.use == ops::Use::read && l.in_place && !reads_elsewhere(l, a))
+                    continue;
                 add("launch ", i, " (", l.label, ") writes v", y.value, " on the bytes of v", x.value,
                     ", which it touches too");
             }

@@ -11,6 +11,7 @@
 
 #include <reprise/device.hpp>
 #include <reprise/error.hpp>
+#include <reprise/grad_mode.hpp>
 #include <reprise/io.hpp>
 #include <reprise/model_file.hpp>
 #include <reprise/ops/creation.hpp>
@@ -84,7 +85,7 @@ Part::Part(const std::string& name, Access access) : name_(name), access_(std::m
 Part::Part(const std::string& name, data::DataLoader& loader)
     : Part(name, {[&loader] { return loader.state_dict(); },
                   [&loader](const State& values) { loader.load_state_dict(values); },
-                  [&loader] { return copy_of(loader); }})
+                  [&loader] { return loader.backup(); }})
 {}
 Part::Part(const std::string& name, std::function<std::int64_t()> get, std::function<bool(std::int64_t)> set)
     : Part(name, {[get] { return state_of(std::vector{get()}); },
@@ -120,7 +121,14 @@ Part::Part(const std::string& name, Tensor& tensor)
                       const Device device = tensor.defined() ? tensor.device() : default_device();
                       tensor = tensor_of(s).to(device);
                   },
-                  [&tensor] { return copy_of(tensor); }})
+                  [&tensor]() -> Restore {
+                      return [&tensor, handle = tensor,
+                              value = tensor.defined() ? tensor.snapshot() : Tensor()] {
+                          tensor = handle;
+                          const no_grad guard;
+                          if (handle.defined()) tensor.assign(value); // it may have been assigned meanwhile
+                      };
+                  }})
 {}
 
 Part::State Part::snapshots(State state)

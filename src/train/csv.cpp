@@ -1,7 +1,7 @@
 #include <reprise/train/csv.hpp>
 
 #include <charconv>
-#include <system_error>
+#include <cmath>
 
 #include <reprise/error.hpp>
 #include <reprise/whole_file.hpp>
@@ -25,8 +25,11 @@ std::string field(const std::string& text)
 
 std::string number(double value)
 {
+    constexpr double whole_below = 9007199254740992; // 2^53
+    const bool is_whole = std::abs(value) <= whole_below && std::trunc(value) == value;
     char text[64];
-    return {text, std::to_chars(text, text + sizeof text, value).ptr};
+    return {text, is_whole ? std::to_chars(text, text + sizeof text, value, std::chars_format::fixed).ptr
+                           : std::to_chars(text, text + sizeof text, value).ptr};
 }
 
 // Removes all rows of the file but the first ones.  Rows are lines, as they consist of numbers.
@@ -43,8 +46,8 @@ void keep(const std::filesystem::path& path, const std::string& head, std::size_
     std::string line;
     for (std::size_t i = 0; i < rows; ++i) {
         if (!std::getline(in, line) || in.eof()) // the last line of a killed process may be cut
-            fail(ErrorKind::file, op, "The file (", path.string(), ") has ", i, " rows, fewer than the ",
-                 rows, " to keep.");
+            fail(ErrorKind::file, op, "The file (", path.string(), ") has fewer rows (", i,
+                 ") than those to keep (", rows, ").");
         kept += line + "\n";
     }
     in.close();
@@ -75,7 +78,7 @@ CsvFile::CsvFile(const std::filesystem::path& path, const std::vector<std::strin
 void CsvFile::add(const std::vector<double>& row)
 {
     if (row.size() != columns_)
-        fail(ErrorKind::argument, op, "The row has ", row.size(), " numbers for ", columns_, " columns.");
+        fail(ErrorKind::argument, op, "The row has (", row.size(), ") numbers for (", columns_, ") columns.");
     std::string line;
     for (std::size_t i = 0; i < row.size(); ++i) line += (i ? "," : "") + number(row[i]);
     file_ << line + "\n" << std::flush;

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include <reprise/device.hpp>
 #include <reprise/error.hpp>
 #include <reprise/ops/creation.hpp>
 
@@ -62,11 +63,13 @@ std::map<std::string, Tensor> EarlyStopping::state_dict() const
 
 void EarlyStopping::load_state_dict(const std::map<std::string, Tensor>& state)
 {
+    if (state.size() != 3)
+        fail(ErrorKind::argument, op, "The state has (", state.size(), ") entries, not (3).");
     const auto best = entry<double>(state, best_key, f64);
     const auto bad = entry<std::int64_t>(state, bad_key, i64),
                seen = entry<std::int64_t>(state, seen_key, i64);
     if (bad < 0 || seen < bad)
-        fail(ErrorKind::argument, op, "The state has ", bad, " of ", seen, " values after the best one.");
+        fail(ErrorKind::argument, op, "The state has (", bad, ") of (", seen, ") values after the best one.");
     best_ = best;
     bad_ = bad;
     seen_ = seen;

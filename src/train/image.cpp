@@ -3,14 +3,17 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <vector>
 
 // All functions are static: an application may compile the header, too.
 #define STB_IMAGE_WRITE_STATIC
 #define STB_IMAGE_WRITE_IMPLEMENTATION
 #define STBI_WRITE_NO_STDIO
+#if __has_include(<stb/stb_image_write.h>)
 #include <stb/stb_image_write.h>
+#else
+#include <stb_image_write.h>
+#endif
 
 #include <reprise/device.hpp>
 #include <reprise/error.hpp>
@@ -23,73 +26,68 @@ using detail::fail;
 namespace {
 
 constexpr const char* op = "to_png";
-constexpr std::int64_t columns_of_grid = 8, padding = 2, largest_side = 1 << 20;
+constexpr std::int64_t columns_of_grid = 8, padding = 2, largest_side = 1 << 20, largest_bytes = 1 << 30;
 
-// The elements of an image as [images][channels][height][width].
-struct Images {
-    std::int64_t count, channels, height, width;
-    std::vector<std::uint8_t> elements;
+// The sizes of n images, and of the picture that has all of them in rows.
+struct Sizes {
+    std::int64_t count, channels, height, width, gap, columns, rows;
 
-    std::uint8_t at(std::int64_t i, std::int64_t c, std::int64_t y, std::int64_t x) const
+    std::int64_t picture_height() const { return rows * (height + gap) + gap; }
+    std::int64_t picture_width() const { return columns * (width + gap) + gap; }
+    std::size_t picture_bytes() const
     {
-        return elements[static_cast<std::size_t>(((i * channels + c) * height + y) * width + x)];
+        return static_cast<std::size_t>(picture_height() * picture_width() * channels);
     }
 };
+
+Sizes sizes_of(const Tensor& image)
+{
+    const std::int64_t rank = image.dim();
+    const auto size = [&](std::int64_t from_end) {
+        return rank < from_end ? 1 : image.size(-from_end).value();
+    };
+    Sizes s{size(4), size(3), size(2), size(1), 0, 0, 0};
+    const auto fits = [](std::int64_t n) { return n >= 1 && n <= largest_side; };
+    const bool has_channels = s.channels == 1 || s.channels == 3 || s.channels == 4;
+    if (rank < 2 || rank > 4 || !has_channels || !fits(s.count) || !fits(s.height) || !fits(s.width))
+        fail(ErrorKind::shape, op, "The shape (", to_string(image.shape()),
+             ") must be [height, width], [channels, height, width] or [n, channels, height, width], with 1, "
+             "3 or "
+             "4 channels and sizes from 1 to (",
+             largest_side, ").");
+    s.gap = s.count > 1 ? padding : 0;
+    s.columns = std::min(s.count, columns_of_grid);
+    s.rows = (s.count + s.columns - 1) / s.columns;
+    if (s.picture_height() >= largest_bytes / (s.picture_width() * s.channels))
+        fail(ErrorKind::shape, op, "The picture of the shape (", to_string(image.shape()), ") would have (",
+             largest_bytes, ") bytes or more.");
+    return s;
+}
 
 std::vector<std::uint8_t> bytes_of(const Tensor& image)
 {
     const Tensor here = image.detach().to(Device("reference"));
     if (here.dtype() == u8) return here.contiguous().to_vector<std::uint8_t>();
-    if (!is_floating(here.dtype()))
-        fail(ErrorKind::dtype, op, "The dtype (", name_of(here.dtype()), ") must be u8 or a floating one.");
     std::vector<std::uint8_t> out;
     for (const float v : here.to(f32).to_vector<float>())
         out.push_back(v > 0 ? static_cast<std::uint8_t>(std::lround(255 * std::min(v, 1.0f))) : 0);
     return out;
 }
 
-Images images_of(const Tensor& image)
+// Returns the picture [height][width][channels].
+std::vector<std::uint8_t> picture_of(const Tensor& image, const Sizes& s)
 {
-    if (!image.defined()) fail(ErrorKind::argument, op, "The image is undefined.");
-    const std::int64_t rank = image.dim();
-    const auto size = [&](std::int64_t from_end) {
-        return rank < from_end ? 1 : image.size(-from_end).value();
-    };
-    Images out{size(4), size(3), size(2), rank < 1 ? 1 : size(1), {}};
-    if (rank < 2 || rank > 4 || (out.channels != 1 && out.channels != 3 && out.channels != 4) ||
-        out.count < 1 || out.height < 1 || out.width < 1 ||
-        std::max({out.count, out.height, out.width}) > largest_side)
-        fail(ErrorKind::shape, op, "The shape (", to_string(image.shape()),
-             ") must be [height, width], [channels, height, width] or [n, channels, height, width] with 1, 3 "
-             "or 4 "
-             "channels and sizes from 1 to ",
-             largest_side, ".");
-    out.elements = bytes_of(image);
-    return out;
-}
-
-// One picture, [height][width][channels].
-struct Picture {
-    std::int64_t height, width, channels;
-    std::vector<std::uint8_t> bytes;
-};
-
-// Several images lie in rows, with padding around each.
-Picture picture_of(const Images& images)
-{
-    const std::int64_t columns = std::min(images.count, columns_of_grid),
-                       rows = (images.count + columns - 1) / columns, gap = images.count > 1 ? padding : 0;
-    Picture out{
-        rows * (images.height + gap) + gap, columns * (images.width + gap) + gap, images.channels, {}};
-    out.bytes.resize(static_cast<std::size_t>(out.height * out.width * out.channels));
-    for (std::int64_t i = 0; i < images.count; ++i)
-        for (std::int64_t y = 0; y < images.height; ++y)
-            for (std::int64_t x = 0; x < images.width; ++x)
-                for (std::int64_t c = 0; c < images.channels; ++c) {
-                    const std::int64_t row = i / columns * (images.height + gap) + gap + y,
-                                       column = i % columns * (images.width + gap) + gap + x;
-                    out.bytes[static_cast<std::size_t>((row * out.width + column) * out.channels + c)] =
-                        images.at(i, c, y, x);
+    const std::vector<std::uint8_t> elements = bytes_of(image); // [n][channels][height][width]
+    std::vector<std::uint8_t> out(s.picture_bytes());
+    std::size_t from = 0;
+    for (std::int64_t i = 0; i < s.count; ++i)
+        for (std::int64_t c = 0; c < s.channels; ++c)
+            for (std::int64_t y = 0; y < s.height; ++y)
+                for (std::int64_t x = 0; x < s.width; ++x) {
+                    const std::int64_t row = i / s.columns * (s.height + s.gap) + s.gap + y,
+                                       column = i % s.columns * (s.width + s.gap) + s.gap + x;
+                    out[static_cast<std::size_t>((row * s.picture_width() + column) * s.channels + c)] =
+                        elements[from++];
                 }
     return out;
 }
@@ -103,14 +101,17 @@ void append(void* out, void* data, int bytes)
 
 std::string to_png(const Tensor& image)
 {
-    const Picture p = picture_of(images_of(image));
-    if (p.bytes.size() > static_cast<std::size_t>(std::numeric_limits<int>::max() / 2))
-        fail(ErrorKind::shape, op, "The picture of ", p.bytes.size(), " bytes is too large for a PNG here.");
+    if (!image.defined()) fail(ErrorKind::argument, op, "The image is undefined.");
+    if (image.dtype() != u8 && !is_floating(image.dtype()))
+        fail(ErrorKind::dtype, op, "The dtype (", name_of(image.dtype()), ") must be u8 or a floating one.");
+    const Sizes s = sizes_of(image);
+    const std::vector<std::uint8_t> picture = picture_of(image, s);
+    const auto number = [](std::int64_t n) { return static_cast<int>(n); };
     std::string png;
-    const int done = stbi_write_png_to_func(append, &png, static_cast<int>(p.width),
-                                            static_cast<int>(p.height), static_cast<int>(p.channels),
-                                            p.bytes.data(), static_cast<int>(p.width * p.channels));
-    if (done == 0) fail(ErrorKind::out_of_memory, op, "There is not enough memory to compress the picture.");
+    if (stbi_write_png_to_func(append, &png, number(s.picture_width()), number(s.picture_height()),
+                               number(s.channels), picture.data(),
+                               number(s.picture_width() * s.channels)) == 0)
+        fail(ErrorKind::out_of_memory, op, "There is not enough memory to compress the picture.");
     return png;
 }
 

@@ -116,7 +116,7 @@ public:
             if (s.x.size() != s.y.size())
                 detail::fail(ErrorKind::argument, "to_svg", "The series (", s.label, ") has ", s.x.size(),
                              " x, but ", s.y.size(), " y.");
-            for (const double x : s.x) x_.add(x);
+            for (const double x : s.x) x_.add(along(x));
             for (const double y : s.y) y_.add(y);
         }
         const bool open_low = !panel.y_min, open_high = !panel.y_max;
@@ -143,14 +143,20 @@ public:
 private:
     static constexpr double x_left = left, x_right = figure_width - right;
 
-    double px(double x) const { return x_left + (x - x_.low) / (x_.high - x_.low) * (x_right - x_left); }
+    // Returns the position along the horizontal axis, in its unit; NaN where there is none.
+    double along(double x) const
+    {
+        if (!panel_.x_log) return x;
+        return x > 0 ? std::log10(x) : std::numeric_limits<double>::quiet_NaN();
+    }
+    double px(double at) const { return x_left + (at - x_.low) / (x_.high - x_.low) * (x_right - x_left); }
     double py(double y) const { return y_bottom_ - (y - y_.low) / (y_.high - y_.low) * (y_bottom_ - y_top_); }
 
     std::string axes() const
     {
         const double middle = (x_left + x_right) / 2, y_middle = (y_top_ + y_bottom_) / 2;
         std::string out;
-        for (const Tick& tick : ticks(x_.low, x_.high, 9)) {
+        for (const Tick& tick : panel_.x_log ? log_ticks(x_.low, x_.high, 9) : ticks(x_.low, x_.high, 9)) {
             out += line(px(tick.value), y_top_, px(tick.value), y_bottom_, "#e4e4e4");
             out += line(px(tick.value), y_bottom_, px(tick.value), y_bottom_ + 5, "#444");
             out += text_at(px(tick.value), y_bottom_ + 19, tick.text, "text-anchor=\"middle\"");
@@ -174,9 +180,9 @@ private:
         std::string path, marks;
         bool pen_down = false;
         for (const std::size_t i : thinned(s)) {
-            const bool there = std::isfinite(s.x[i]) && std::isfinite(s.y[i]);
+            const bool there = std::isfinite(along(s.x[i])) && std::isfinite(s.y[i]);
             if (there) {
-                const std::string x = pixel(px(s.x[i])), y = pixel(py(s.y[i]));
+                const std::string x = pixel(px(along(s.x[i]))), y = pixel(py(s.y[i]));
                 path += (pen_down ? "L" : "M") + x + " " + y;
                 const bool inside =
                     s.y[i] >= y_.low && s.y[i] <= y_.high; // marks are not clipped at the edge
@@ -246,7 +252,7 @@ private:
                 for (int p = 0; p < samples; ++p) {
                     const std::size_t a = points[k], b = points[std::min(k + 1, points.size() - 1)];
                     const double share = static_cast<double>(p) / samples;
-                    const double at_x = px(s.x[a] + share * (s.x[b] - s.x[a])),
+                    const double at_x = px(along(s.x[a]) + share * (along(s.x[b]) - along(s.x[a]))),
                                  at_y = py(s.y[a] + share * (s.y[b] - s.y[a]));
                     count += at_x >= x && at_x <= x + width && at_y >= y && at_y <= y + height;
                 }

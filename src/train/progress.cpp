@@ -23,9 +23,19 @@ template <class... Values> std::string format(const char* pattern, Values... val
     return text;
 }
 
+// Returns the width of the standard output in characters; 80 if it can't be found.
+std::size_t terminal_width()
+{
+#if !defined(_WIN32)
+    winsize size{};
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 20) return size.ws_col;
+#endif
+    return 80;
+}
+
 } // namespace
 
-std::string duration(double seconds)
+std::string duration_text(double seconds)
 {
     if (!(seconds >= 0) || seconds > 1e7) return "?";
     const auto whole = static_cast<long>(std::lround(seconds));
@@ -33,7 +43,7 @@ std::string duration(double seconds)
     return format("%ld:%02ld", whole / 60, whole % 60);
 }
 
-std::string percent(double share) { return format("%.1f %%", 100 * share); }
+std::string percent_text(double share) { return format("%.1f %%", 100 * share); }
 
 std::string progress_line(const Progress& p, std::size_t width)
 {
@@ -43,7 +53,8 @@ std::string progress_line(const Progress& p, std::size_t width)
     if (p.testing.empty()) tail += format("  loss %.3f", p.loss);
     else tail += "  " + p.testing;
     if (!p.more.empty()) tail += "  " + p.more;
-    if (p.rate > 0) tail += format("  %.0f ", p.rate) + p.unit + "/s  " + duration(p.seconds_left) + " left";
+    if (p.rate > 0)
+        tail += format("  %.0f ", p.rate) + p.unit + "/s  " + duration_text(p.seconds_left) + " left";
     constexpr std::size_t min_bar = 7, max_bar = 40;
     std::string bar;
     if (head.size() + tail.size() + min_bar <= width) {
@@ -60,17 +71,26 @@ void ProgressBar::show(const Progress& p)
 {
     const Clock::time_point now = Clock::now();
     const auto pause = terminal_ ? std::chrono::milliseconds(100) : std::chrono::milliseconds(10'000);
-    if (now - last_ < pause && p.step != p.steps) return;
+    const bool at_end = p.steps > 0 && p.step == p.steps;
+    if (now - last_ < pause && (!at_end || at_end_)) return;
     last_ = now;
-    if (terminal_) out_ << '\r' << progress_line(p, terminal_width() - 1) << "\033[K" << std::flush;
+    at_end_ = at_end;
+    if (terminal_) write(progress_line(p, terminal_width() - 1));
     else out_ << progress_line(p, 79) << std::endl;
-    shown_ = true;
 }
 
 void ProgressBar::clear()
 {
-    if (terminal_ && shown_) out_ << "\r\033[K" << std::flush;
-    shown_ = false;
+    if (shown_ == 0) return;
+    write("");
+    out_ << '\r' << std::flush;
+}
+
+// Blanks cover what the line before has more.
+void ProgressBar::write(const std::string& line)
+{
+    out_ << '\r' << line << std::string(shown_ > line.size() ? shown_ - line.size() : 0, ' ') << std::flush;
+    shown_ = line.size();
 }
 
 bool is_terminal_stdout()
@@ -81,15 +101,6 @@ bool is_terminal_stdout()
     const char* kind = std::getenv("TERM");
     return isatty(STDOUT_FILENO) == 1 && (!kind || std::string(kind) != "dumb");
 #endif
-}
-
-std::size_t terminal_width()
-{
-#if !defined(_WIN32)
-    winsize size{};
-    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 20) return size.ws_col;
-#endif
-    return 80;
 }
 
 } // namespace reprise::train

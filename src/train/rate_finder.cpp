@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <exception>
 #include <limits>
 
 #include <reprise/error.hpp>
@@ -18,36 +19,41 @@ constexpr const char* op = "find_learning_rate";
 
 void check(const RateFinderOptions& o)
 {
-    if (!(o.lowest > 0) || !(o.highest > o.lowest) || std::isinf(o.highest))
-        fail(ErrorKind::argument, op, "The rates (", o.lowest, " to ", o.highest,
-             ") must be above 0 and grow.");
-    if (o.steps < 3) fail(ErrorKind::argument, op, "The steps (", o.steps, ") must be at least 3.");
-    if (!(o.smoothing > 0) || !(o.smoothing <= 1))
-        fail(ErrorKind::argument, op, "The smoothing (", o.smoothing, ") must be above 0 and at most 1.");
-    if (!(o.diverged > 1)) fail(ErrorKind::argument, op, "The diverged (", o.diverged, ") must be above 1.");
+    if (!(o.start_lr > 0) || !(o.end_lr > o.start_lr) || std::isinf(o.end_lr))
+        fail(ErrorKind::argument, op, "The rates (", o.start_lr, " to ", o.end_lr,
+             ") must be above 0, finite and growing.");
+    if (o.num_iter < 3) fail(ErrorKind::argument, op, "The num_iter (", o.num_iter, ") must be at least 3.");
+    if (!(o.smooth_f > 0) || !(o.smooth_f <= 1))
+        fail(ErrorKind::argument, op, "The smooth_f (", o.smooth_f, ") must be above 0 and at most 1.");
+    if (!(o.diverge_th > 1))
+        fail(ErrorKind::argument, op, "The diverge_th (", o.diverge_th, ") must be above 1.");
 }
 
 // The values of everything that a search changes.
 class Before {
 public:
     Before(optim::Optimizer& optimizer, const std::vector<Part>& parts)
-        : optimizer_(optimizer), random_(generator_state())
     {
-        for (std::size_t g = 0; g < optimizer.groups(); ++g) rates_.push_back(optimizer.learning_rate(g));
-        for (const Part& p : parts) backups_.push_back(p.backup());
+        restores_.push_back(Part("optimizer", optimizer).backup()); // with its rates
+        for (const Part& p : parts) restores_.push_back(p.backup());
+        restores_.push_back([random = generator_state()] { set_generator_state(random); });
     }
+    // Restores all of them, then throws the first error.
     void restore() const
     {
-        for (std::size_t i = backups_.size(); i-- > 0;) backups_[i]();
-        for (std::size_t g = 0; g < rates_.size(); ++g) optimizer_.set_learning_rate(rates_[g], g);
-        set_generator_state(random_);
+        std::exception_ptr first;
+        for (const auto& restore_one : restores_) {
+            try {
+                restore_one();
+            } catch (...) {
+                if (!first) first = std::current_exception();
+            }
+        }
+        if (first) std::rethrow_exception(first);
     }
 
 private:
-    optim::Optimizer& optimizer_;
-    GeneratorState random_;
-    std::vector<double> rates_;
-    std::vector<std::function<void()>> backups_;
+    std::vector<std::function<void()>> restores_;
 };
 
 RateFinderResult search(optim::Optimizer& optimizer, const std::function<double()>& step,
@@ -55,31 +61,31 @@ RateFinderResult search(optim::Optimizer& optimizer, const std::function<double(
 {
     RateFinderResult out;
     const double growth =
-        std::pow(options.highest / options.lowest, 1 / static_cast<double>(options.steps - 1));
-    double rate = options.lowest, mean = 0, weight = 0, least = std::numeric_limits<double>::infinity();
-    for (std::int64_t i = 0; i < options.steps; ++i, rate *= growth) {
+        std::pow(options.end_lr / options.start_lr, 1 / static_cast<double>(options.num_iter - 1));
+    double rate = options.start_lr, mean = 0, weight = 0, least = std::numeric_limits<double>::infinity();
+    for (std::int64_t i = 0; i < options.num_iter; ++i, rate *= growth) {
         optimizer.set_learning_rate(rate);
         const double loss = step();
         if (!std::isfinite(loss)) break;
-        mean += options.smoothing * (loss - mean);
-        weight += options.smoothing * (1 - weight);
+        mean += options.smooth_f * (loss - mean);
+        weight += options.smooth_f * (1 - weight);
         const double smooth = mean / weight; // without the zero that the mean started from
         out.rates.push_back(rate);
         out.losses.push_back(smooth);
         least = std::min(least, smooth);
-        if (least > 0 && smooth > options.diverged * least) break;
+        if (least > 0 && smooth > options.diverge_th * least) break;
     }
     if (out.losses.empty()) fail(ErrorKind::state, op, "The first loss is not finite.");
     return out;
 }
 
-// The rate in the middle of the two steps between which the loss falls most.  Rates grow by a constant factor, so that
+// Returns the rate of the step before and after which the losses differ most.  Rates grow by a constant factor, so that
 // differences of losses are slopes.
 std::optional<double> steepest(const RateFinderResult& r)
 {
     std::optional<double> found;
     double least = 0;
-    for (std::size_t i = 1; i + 1 < r.losses.size(); ++i)
+    for (std::size_t i = r.losses.size() / 10 + 1; i + 1 < r.losses.size(); ++i)
         if (const double slope = r.losses[i + 1] - r.losses[i - 1]; slope < least) {
             least = slope;
             found = r.rates[i];
@@ -93,6 +99,7 @@ RateFinderResult find_learning_rate(optim::Optimizer& optimizer, const std::vect
                                     const std::function<double()>& step, const RateFinderOptions& options)
 {
     check(options);
+    if (!step) fail(ErrorKind::argument, op, "The step is null: give a function that makes a step.");
     if (is_recording()) fail(ErrorKind::state, op, "Rates can't be searched while a program is recorded.");
     const Before before(optimizer, parts);
     RateFinderResult out;

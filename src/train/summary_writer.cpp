@@ -6,12 +6,14 @@
 #include <chrono>
 #include <cmath>
 #include <fstream>
+#include <limits>
 #include <span>
 #include <system_error>
 #include <type_traits>
 
 #include <boost/crc.hpp>
 
+#include <reprise/device.hpp>
 #include <reprise/dtype.hpp>
 #include <reprise/error.hpp>
 #include <reprise/train/image.hpp>
@@ -161,7 +163,8 @@ std::string file_name(const std::string& suffix)
 
 // ---- histograms ----
 
-// Ascending limits of buckets, the last one infinite in effect: powers of 1.1 from 1e-12 to 1e20 with both signs, and 0.
+// Returns the ascending upper limits of the buckets: powers of 1.1 from 1e-12 to 1e20 with both signs, 0, and the
+// largest double.
 const std::vector<double>& bucket_limits()
 {
     static const std::vector<double> all = [] {
@@ -193,8 +196,7 @@ Message histogram_of(const std::vector<double>& values)
         squares += v * v;
         ++count;
     }
-    if (count == 0)
-        fail(ErrorKind::argument, op, "There are no finite values, but ", values.size(), " others.");
+    if (count == 0) fail(ErrorKind::argument, op, "None of the (", values.size(), ") values is finite.");
     // The buckets from the one before the first that has values, which gives its lower limit.
     const auto is_full = [](double n) { return n > 0; };
     std::ptrdiff_t first = std::find_if(counts.begin(), counts.end(), is_full) - counts.begin();
@@ -242,7 +244,9 @@ SummaryWriter::SummaryWriter(const std::filesystem::path& folder, const Options&
     std::filesystem::create_directories(folder, error);
     impl_->path = folder / file_name(options.filename_suffix);
     impl_->file.open(impl_->path, std::ios::binary);
-    if (!impl_->file) fail(ErrorKind::file, op, "The file (", impl_->path.string(), ") can't be created.");
+    if (!impl_->file)
+        fail(ErrorKind::file, op, "The file (", impl_->path.string(), ") can't be created",
+             error ? ": " + error.message() : std::string(), ".");
     const auto begin = [&] {
         Message out;
         out.number(event::wall_time, wall_time());

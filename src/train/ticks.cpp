@@ -45,4 +45,23 @@ std::vector<Tick> ticks(double low, double high, int max_count)
     return out;
 }
 
+std::vector<Tick> log_ticks(double low, double high, int max_count)
+{
+    const double step = std::max(1.0, std::ceil((high - low) / max_count)); // in powers of ten
+    const std::vector<double> factors =
+        3 * (high - low) <= max_count ? std::vector<double>{1, 2, 5} : std::vector<double>{1};
+    std::vector<Tick> out;
+    for (double k = std::floor(low); k <= high && out.size() < 100; k += step)
+        for (const double factor : factors) {
+            const double value = k + std::log10(factor);
+            if (value < low - 1e-9 || value > high + 1e-9) continue;
+            std::array<char, 64> text;
+            const auto end = std::to_chars(text.data(), text.data() + text.size(), factor * std::pow(10, k),
+                                           std::chars_format::general, 3)
+                                 .ptr;
+            out.push_back({value, {text.data(), end}});
+        }
+    return out;
+}
+
 } // namespace reprise::train

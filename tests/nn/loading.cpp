@@ -173,6 +173,62 @@ TEST(Loading, AQuantisedModuleTakesTheMatricesOfAGgufFile)
     }
 }
 
+TEST(Loading, BlocksFollowPrefixesAndAreMissedByTheirName)
+{
+    const Scratch scratch;
+    OneLayer net;
+    nn::quantize(net, {.format = QuantizedFormat::q8_0});
+    const QuantizedTensor q = quantize(randn({4, 256}), QuantizedFormat::q8_0);
+    const ModelFile file = gguf_of(scratch, 8, q);
+    const nn::LoadResult dropped = net.load_state_dict(file, {.strict = false, .prefix = "other."});
+    EXPECT_THAT(dropped.missing_keys, ElementsAre("first.bias", "first.weight.q8_0"));
+    EXPECT_THAT(dropped.dropped_keys, ElementsAre("blk.0.attn_q.bias", "blk.0.attn_q.weight"));
+    // A name may also be that of the bytes, as state_dict() has it.
+    net.load_state_dict(file, {.prefix = "blk.0.", .rename = [](const std::string& name) {
+                                   return OptionalName(name == "attn_q.weight" ? "first.weight.q8_0"
+                                                                               : "first.bias");
+                               }});
+    EXPECT_EQ(net.first.quantized_weight.bytes().to_vector<std::uint8_t>(),
+              q.bytes().to_vector<std::uint8_t>());
+}
+
+TEST(Loading, EmbeddingsAndAttentionTakeTheMatricesOfAGgufFile)
+{
+    struct Net : nn::Module {
+        nn::Embedding table = register_module("table", nn::Embedding(6, 32));
+        nn::MultiheadAttention attention = register_module("attention", nn::MultiheadAttention(32, 2));
+    };
+    Net net;
+    nn::quantize(net, {.format = QuantizedFormat::q4_0, .embeddings = true});
+    const Scratch scratch;
+    for (const auto& [rows, name] :
+         {std::pair{6, "table.weight"}, std::pair{96, "attention.in_proj_weight"}}) {
+        const QuantizedTensor q = quantize(randn({rows, 32}), QuantizedFormat::q4_0);
+        const nn::LoadResult left = net.load_state_dict(
+            gguf_of(scratch, 2, q),
+            {.strict = false, .rename = [&, name = std::string(name)](const std::string& of) {
+                 return of.ends_with("weight") ? OptionalName(name) : std::nullopt;
+             }});
+        EXPECT_THAT(left.unexpected_keys, ElementsAre()) << name;
+        EXPECT_EQ(net.state_dict().at(std::string(name) + ".q4_0").to_vector<std::uint8_t>(),
+                  q.bytes().to_vector<std::uint8_t>());
+    }
+}
+
+TEST(Loading, ABlockWithABadScaleNamesItsTensor)
+{
+    const Scratch scratch;
+    std::vector<std::uint8_t> bytes(4 * 272);
+    bytes[1] = 0x7e; // the scale of the first block, an f16, is NaN
+    const QuantizedTensor q(from_vector(bytes, {4, 272}), QuantizedFormat::q8_0);
+    OneLayer net;
+    nn::quantize(net, {.format = QuantizedFormat::q8_0});
+    const Caught caught =
+        error_of([&] { return net.load_state_dict(gguf_of(scratch, 8, q), {.rename = first_of}); });
+    EXPECT_EQ(caught.kind, ErrorKind::argument);
+    EXPECT_THAT(caught.text, HasSubstr("(blk.0.attn_q.weight) of the file"));
+}
+
 TEST(Loading, AFloatingModuleDequantisesTheMatricesOfAGgufFileWhereAsked)
 {
     const Scratch scratch;

@@ -67,21 +67,51 @@ TEST(Summary, IsATable)
 TEST(Summary, ChangesNothing)
 {
     Net net;
-    net.norm.eval();
+    net.block.eval();
     const auto running = net.norm.running_mean.to_vector<float>();
     int calls = 0;
     net.register_forward_hook([&](nn::Module&, const Tensor&, const Tensor&) { ++calls; });
+    const Tensor x = randn({2, 1, 4, 4});
+    x.eval();
     const std::uint64_t before = generator_state().ordinal;
-    nn::summary(net, randn({2, 1, 4, 4}));
+    nn::summary(net, x);
     EXPECT_TRUE(net.is_training());
-    EXPECT_TRUE(net.dropout.is_training());
-    EXPECT_FALSE(net.norm.is_training());
+    EXPECT_TRUE(net.norm.is_training());
+    EXPECT_FALSE(net.block.is_training());
+    EXPECT_FALSE(net.block.used.is_training());
     EXPECT_EQ(net.norm.running_mean.to_vector<float>(), running);
-    EXPECT_LE(generator_state().ordinal, before + 1); // of randn
-    net(randn({2, 1, 4, 4}));
+    EXPECT_EQ(generator_state().ordinal, before);
+    net(x);
     EXPECT_EQ(calls, 2);
     EXPECT_EQ(error_of([&] { nn::summary(net, zeros({2, 3, 4, 4})); }).kind, ErrorKind::shape);
     EXPECT_TRUE(net.is_training());
+    EXPECT_FALSE(net.block.is_training());
+}
+
+TEST(Summary, KeepsTheModesOfModulesThatOthersShare)
+{
+    const auto shared = std::make_shared<nn::Dropout>(0.5);
+    const auto first = std::make_shared<nn::Sequential>(nn::Linear(4, 4)),
+               second = std::make_shared<nn::Sequential>(nn::Linear(4, 4));
+    nn::Sequential net;
+    for (const auto& each : {first, second}) {
+        each->push_back(shared);
+        net->push_back(each);
+    }
+    shared->eval();
+    nn::summary(net, zeros({1, 4}));
+    EXPECT_FALSE(shared->is_training());
+    EXPECT_TRUE(second->is_training());
+}
+
+TEST(Summary, CountsTheBytesOfQuantisedWeights)
+{
+    nn::Sequential net{nn::Linear(64, 8)};
+    nn::quantize(net, {.format = QuantizedFormat::q8_0});
+    const nn::Summary s = nn::summary(net, zeros({1, 64}));
+    EXPECT_EQ(s.parameters, 8); // the bias
+    EXPECT_EQ(s.buffer_bytes, 8u * 2 * 34);
+    EXPECT_THAT(to_string(s), HasSubstr("The parameters take 32 bytes, the buffers 544.\n"));
 }
 
 TEST(Summary, CountsSharedParametersOnce)

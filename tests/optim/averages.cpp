@@ -17,12 +17,12 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 // What the average of these values is, in double.
-double average_of(const std::vector<double>& values, double first, double decay, bool warm_up)
+double average_of(const std::vector<double>& values, double first, double decay, bool use_num_updates)
 {
     double average = first, n = 0;
     for (const double v : values) {
         ++n;
-        const double d = warm_up ? std::min(decay, (1 + n) / (10 + n)) : decay;
+        const double d = use_num_updates ? std::min(decay, (1 + n) / (10 + n)) : decay;
         average = d * average + (1 - d) * v;
     }
     return average;
@@ -30,10 +30,10 @@ double average_of(const std::vector<double>& values, double first, double decay,
 
 TEST(MovingAverage, FollowsItsFormulaEagerAndRecorded)
 {
-    for (const bool warm_up : {false, true})
+    for (const bool use_num_updates : {false, true})
         for (const bool recorded : {false, true}) {
             Variable p(full({3}, 1)), q(full({2, 2}, -1));
-            ExponentialMovingAverage ema({p, q}, {.decay = 0.6, .warm_up = warm_up});
+            ExponentialMovingAverage ema({p, q}, {.decay = 0.6, .use_num_updates = use_num_updates});
             const auto step = [&](const Tensor& value) {
                 p.assign(value.expand({3}));
                 q.assign(-value.expand({2, 2}));
@@ -47,7 +47,7 @@ TEST(MovingAverage, FollowsItsFormulaEagerAndRecorded)
                 values.push_back(std::sin(i));
                 static_cast<void>(call(full({}, values.back())));
             }
-            const double want = average_of(values, 1, 0.6, warm_up);
+            const double want = average_of(values, 1, 0.6, use_num_updates);
             EXPECT_THAT(ema.averages()[0].to_vector<float>(),
                         Each(testing::FloatNear(static_cast<float>(want), 1e-5f)));
             EXPECT_THAT(ema.averages()[1].to_vector<float>(),
@@ -58,7 +58,7 @@ TEST(MovingAverage, FollowsItsFormulaEagerAndRecorded)
 TEST(MovingAverage, OfARecordedStepFollowsTheDecay)
 {
     Variable p(zeros({1}));
-    ExponentialMovingAverage ema({p}, {.decay = 1, .warm_up = false});
+    ExponentialMovingAverage ema({p}, {.decay = 1, .use_num_updates = false});
     const Program step = record(
         [&](Tensor x) {
             p.assign(x);
@@ -78,7 +78,7 @@ TEST(MovingAverage, IsOfWholeTrainingSteps)
     manual_seed(1);
     nn::Linear net(4, 2);
     optim::SGD sgd(net.parameters(), {.lr = 0.1});
-    ExponentialMovingAverage ema(net.parameters(), {.decay = 0.5, .warm_up = false});
+    ExponentialMovingAverage ema(net.parameters(), {.decay = 0.5, .use_num_updates = false});
     const Tensor x = randn({8, 4});
     x.eval();
     const Program step = record(
@@ -104,7 +104,7 @@ TEST(MovingAverage, LendsItsValuesToTheParameters)
 {
     nn::Linear net(2, 1, {.bias = false});
     net.weight.assign(full({1, 2}, 2));
-    ExponentialMovingAverage ema(net.parameters(), {.decay = 0.75, .warm_up = false});
+    ExponentialMovingAverage ema(net.parameters(), {.decay = 0.75, .use_num_updates = false});
     const Program test = record([&](Tensor x) { return net(x); }, {spec({1, 2})});
     net.weight.assign(full({1, 2}, 6));
     ema.update();
@@ -118,21 +118,74 @@ TEST(MovingAverage, LendsItsValuesToTheParameters)
     EXPECT_THAT(net.weight.to_vector<float>(), Each(6));
     EXPECT_THAT(test(x).to_vector<float>(), ElementsAre(12));
     EXPECT_THAT(ema.averages()[0].to_vector<float>(), Each(3));
-    ema.copy_to_parameters();
+    ema.copy_to();
     EXPECT_THAT(net.weight.to_vector<float>(), Each(3));
 }
 
 TEST(MovingAverage, OfNarrowParametersIsKeptInF32)
 {
     Variable p(ones({2}, {.dtype = bf16}));
-    ExponentialMovingAverage ema({p}, {.decay = 0.999, .warm_up = false});
+    ExponentialMovingAverage ema({p}, {.decay = 0.999, .use_num_updates = false});
     p.assign(full({2}, 2, {.dtype = bf16}));
     for (int i = 0; i < 10; ++i) ema.update(); // each less than a step of bf16
     EXPECT_EQ(ema.averages()[0].dtype(), f32);
     EXPECT_THAT(ema.averages()[0].to_vector<float>(),
                 Each(testing::FloatNear(static_cast<float>(2 - std::pow(0.999, 10)), 1e-5f)));
-    ema.copy_to_parameters();
+    ema.copy_to();
     EXPECT_EQ(p.dtype(), bf16);
+}
+
+TEST(MovingAverage, FollowsDecaysCloseToOne)
+{
+    for (const DType dtype : {f32, f64}) {
+        const Device device = dtype == f64 ? Device("reference") : default_device();
+        Variable p(zeros({2}, {.dtype = dtype, .device = device}));
+        ExponentialMovingAverage ema({p}, {.decay = 0.999999, .use_num_updates = false});
+        p.assign(ones({2}, {.dtype = dtype, .device = device}));
+        ema.update();
+        for (const double v : ema.averages()[0].to(Device("reference")).to(f64).to_vector<double>())
+            EXPECT_NEAR(v, 1e-6, 1e-12);
+    }
+}
+
+TEST(MovingAverage, GivesValuesBackToParametersThatWereCast)
+{
+    nn::Linear net(2, 1, {.bias = false});
+    net.weight.assign(full({1, 2}, 2));
+    ExponentialMovingAverage ema(net.parameters());
+    net.weight.assign(full({1, 2}, 6));
+    {
+        auto averaged = ema.average_parameters();
+        net.to(bf16);
+        EXPECT_THAT(net.weight.to(f32).to_vector<float>(), Each(2));
+        averaged.restore();
+        EXPECT_THAT(net.weight.to(f32).to_vector<float>(), Each(6));
+        net.weight.assign(full({1, 2}, 1, {.dtype = bf16}));
+    }
+    EXPECT_EQ(net.weight.dtype(), bf16);
+    EXPECT_THAT(net.weight.to(f32).to_vector<float>(), Each(1)); // restored once
+}
+
+TEST(MovingAverage, ThatIsLentEndsWhileAProgramIsRecorded)
+{
+    Variable p(ones({1}));
+    ExponentialMovingAverage ema({p}, {.decay = 1, .use_num_updates = false});
+    p.assign(full({1}, 3));
+    struct Lent {
+        explicit Lent(const ExponentialMovingAverage& of) : averaged(of.average_parameters()) {}
+        ExponentialMovingAverage::Averaged averaged;
+    };
+    auto averaged = std::make_unique<Lent>(ema);
+    const Program program = record(
+        [&](Tensor x) {
+            averaged.reset();
+            return x * p;
+        },
+        {spec({1})});
+    EXPECT_THAT(p.to_vector<float>(), ElementsAre(3));
+    p.assign(full({1}, 5));
+    EXPECT_THAT(program(ones({1})).to_vector<float>(), ElementsAre(5));
+    EXPECT_THAT(p.to_vector<float>(), ElementsAre(5)); // the program does not restore it
 }
 
 TEST(MovingAverage, GoesOnFromItsState)

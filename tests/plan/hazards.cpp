@@ -4,6 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
+
+#include <reprise/ops.hpp>
 
 #include "plan/verify.hpp"
 #include "program/program.hpp"
@@ -31,26 +34,34 @@ std::vector<Case> cases()
     return out;
 }
 
+using execution::Executable;
+
+// The places of a call at these sizes.  Inputs and state lie in memory of their own, as they do in a call.
+Executable::Places places_at(Executable& executable, const Device& device,
+                             const std::function<std::int64_t(std::uint32_t)>& size_of_symbol)
+{
+    Executable::Call call;
+    for (const std::uint32_t id : executable.symbols()) call.symbols.push_back(size_of_symbol(id));
+    std::vector<std::unique_ptr<device::Memory>> held;
+    for (const std::uint32_t v : executable.compiled().external) {
+        const plan::PlanValue& value = executable.compiled().plan.values[v];
+        const auto bytes =
+            static_cast<std::uint64_t>(value.elements.evaluate(size_of_symbol)) * size_of(value.dtype);
+        held.push_back(test::inner(device).allocate(std::max<std::uint64_t>(bytes, 16)));
+        call.externals.push_back({held.back()->address, bytes});
+    }
+    return executable.places(call);
+}
+
 class Step : public testing::TestWithParam<Case> {
 protected:
-    using Places = execution::Executable::Places;
+    using Places = Executable::Places;
 
-    // Inputs and state lie in memory of their own, as they do in a call.
     Places at(std::int64_t size)
     {
-        execution::Executable::Call call;
-        const std::uint32_t batch_id = batch.symbols().at(0);
-        for (const std::uint32_t id : executable().symbols())
-            call.symbols.push_back(id == batch_id ? size : 7);
-        const auto value = [&](std::uint32_t id) { return id == batch_id ? size : std::int64_t{7}; };
-        std::vector<std::unique_ptr<device::Memory>> held;
-        for (const std::uint32_t v : executable().compiled().external) {
-            const auto bytes = static_cast<std::uint64_t>(plan().values[v].elements.evaluate(value)) *
-                               size_of(plan().values[v].dtype);
-            held.push_back(test::inner(device).allocate(std::max<std::uint64_t>(bytes, 16)));
-            call.externals.push_back({held.back()->address, bytes});
-        }
-        return executable().places(call);
+        return places_at(executable(), device, [id = batch.symbols().at(0), size](std::uint32_t of) {
+            return of == id ? size : std::int64_t{7};
+        });
     }
     // First and last epoch of a value among the launches that run at these sizes.
     std::pair<std::uint32_t, std::uint32_t> life(std::size_t value, const Places& layout)
@@ -62,7 +73,7 @@ protected:
                     out = {std::min(out.first, plan().launches[i].epoch), plan().launches[i].epoch};
         return out;
     }
-    execution::Executable& executable() { return *program.impl()->variants[0].executable; }
+    Executable& executable() { return *program.impl()->variants[0].executable; }
     const plan::Plan& plan() { return executable().compiled().plan; }
 
     Device device = std::string(GetParam().device) == "reference"
@@ -140,6 +151,67 @@ TEST_P(Step, TheArenaIsNearlyAsSmallAsItCanBe)
         EXPECT_GE(got, least) << size;
         EXPECT_LE(static_cast<double>(got), 1.3 * static_cast<double>(least)) << size;
     }
+}
+
+// ---- launches that overwrite state which they read ----
+
+class Overwrites : public testing::TestWithParam<const char*> {
+protected:
+    Executable& recorded(const TracedFunction& f, const std::vector<Spec>& specs)
+    {
+        program = record_function(f, specs);
+        return *program.impl()->variants[0].executable;
+    }
+    Device device = test::imitation(GetParam());
+    test::UseDevice use{device};
+    Program program;
+};
+INSTANTIATE_TEST_SUITE_P(Devices, Overwrites, testing::Values("lavapipe", "swiftshader", "gpu"),
+                         [](const auto& test) { return test.param; });
+
+std::int64_t no_symbol(std::uint32_t) { return 0; }
+
+TEST_P(Overwrites, ElementsThatOnlyItsInvocationReads)
+{
+    Variable v(ones({128, 64}), false);
+    const std::pair<TracedFunction, std::vector<Spec>> cases[] = {
+        {[&](const auto& in) {
+             v.assign(v * 2 + in[0]); // a row that is repeated
+             return std::vector<Tensor>{};
+         },
+         {spec({64})}},
+        {[&](const auto& in) {
+             const Tensor y = matmul(in[0], in[1]);
+             v.assign(v * in[2] + y); // on a GPU by the product, which also stores y
+             return std::vector<Tensor>{y};
+         },
+         {spec({128, 256}), spec({256, 64}), spec({128, 64})}},
+    };
+    for (const auto& [f, specs] : cases) {
+        Executable& executable = recorded(f, specs);
+        const Executable::Places places = places_at(executable, device, no_symbol);
+        EXPECT_THAT(plan::find_hazards(executable.compiled().plan, places.ranges, places.enabled), IsEmpty());
+    }
+}
+
+TEST_P(Overwrites, ElementsOfOtherInvocationsAreNoticed)
+{
+    Variable v(ones({128, 64}), false);
+    Executable& executable = recorded(
+        [&](const auto& in) {
+            v.assign(v * 2 + in[0]);
+            return std::vector<Tensor>{};
+        },
+        {spec({64})});
+    const Executable::Places places = places_at(executable, device, no_symbol);
+    plan::Plan wrong = executable.compiled().plan;
+    for (plan::PlanLaunch& l : wrong.launches) {
+        if (!l.is_elementwise() || !l.in_place) continue;
+        auto chain = *l.chain;
+        for (auto& in : chain.inputs) std::fill(in.strides.begin(), in.strides.end(), Dim(0));
+        l.chain = std::make_shared<const kernels::Chain>(std::move(chain));
+    }
+    EXPECT_FALSE(plan::find_hazards(wrong, places.ranges, places.enabled).empty());
 }
 
 } // namespace

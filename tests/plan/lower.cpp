@@ -4,6 +4,7 @@
 
 #include <reprise/autograd.hpp>
 #include <reprise/ops.hpp>
+#include <reprise/quantized.hpp>
 
 #include "program/program.hpp"
 #include "support/devices.hpp"
@@ -165,6 +166,19 @@ TEST_P(Lower, TexelLaunchesHaveAFallback)
     }
     EXPECT_EQ(std::string(GetParam()) == "lavapipe", std::any_of(plan.launches.begin(), plan.launches.end(),
                                                                  [](const auto& l) { return l.texels; }));
+}
+
+// Its product does not dequantise elements itself.
+TEST(Lower, AQuantisedMatrixIsNeverWholeInTheMemoryOfSwiftShader)
+{
+    const Device device = test::imitation("swiftshader");
+    const test::UseDevice use(device);
+    for (const std::int64_t columns : {64, 252, 256, 1000}) {
+        const QuantizedTensor q(zeros({columns, 512 / 32 * 34}, {.dtype = u8}), QuantizedFormat::q8_0);
+        const Program p = record([&](Tensor x) { return linear(x, q); }, {spec({2, 512})});
+        const auto whole = static_cast<std::uint64_t>(columns * 512 * 4);
+        EXPECT_LE(p.memory({}).peak, whole / 4 + 32 * 512 * 4 + 8192) << columns;
+    }
 }
 
 } // namespace

@@ -63,8 +63,8 @@ TEST(State, LaterReadersOfTheOldValueNeedTheCopy)
     Update u;
     u.p.launch({u.cell}, {u.p.output()});
     EXPECT_THAT(u.compiled(), ElementsAre("launch 0", "launch 1", "launch 2"));
-    EXPECT_EQ(u.result, u.fresh);
-    EXPECT_EQ(u.p.plan.values[u.fresh].place, Place::temporary); // nobody but the cell gets it
+    EXPECT_EQ(u.result, u.cell); // nobody but the cell gets it
+    EXPECT_EQ(u.p.plan.values[u.fresh].place, Place::temporary);
 }
 
 TEST(State, LaterReadersOfTheNewValueDoNot)

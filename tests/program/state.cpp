@@ -213,6 +213,47 @@ TEST(State, AnUpdateThatReadsOtherElementsIsNotDoneInPlace)
     EXPECT_THAT(v.to_vector<float>(), ElementsAre(11, 31, 21, 41));
 }
 
+// The fuser lets one launch compute and overwrite it, if it reads elements of its own only.
+TEST(State, IsUpdatedBesideRepeatedInputsOfAllSizes)
+{
+    for (const std::int64_t rows : {1, 3, 130})
+        for (const std::int64_t columns : {1, 5, 64}) {
+            Variable v(arange(rows * columns).to(f32).reshape({rows, columns}), false),
+                counts(zeros({rows, columns}, {.dtype = i32}), false);
+            const Program p = record(
+                [&](Tensor row, Tensor flag) {
+                    v.assign(v * row + cast(flag > 0, f32));
+                    counts.assign(counts + cast(flag.expand({rows, columns}) > 0, i32));
+                    return v + 0;
+                },
+                {spec({columns}), spec({})});
+            std::vector<float> want = v.to_vector<float>();
+            for (int call = 0; call < 3; ++call) {
+                for (std::size_t i = 0; i < want.size(); ++i)
+                    want[i] = want[i] * static_cast<float>(i % static_cast<std::size_t>(columns) + 1) +
+                              static_cast<float>(call % 2);
+                const Tensor out = p(arange(1, columns + 1).to(f32), full({}, call % 2));
+                EXPECT_EQ(out.to_vector<float>(), want) << rows << " x " << columns;
+                EXPECT_EQ(v.to_vector<float>(), want);
+            }
+            EXPECT_THAT(counts.to_vector<std::int32_t>(), testing::Each(1));
+        }
+}
+
+TEST(State, ThatIsReadElsewhereKeepsItsOldElementsMeanwhile)
+{
+    Variable v = cell({1, 2, 3, 4}), square(from_vector(std::vector<float>{1, 2, 3, 4}, {2, 2}), false);
+    const Program p = record(
+        [&] {
+            v.assign(v * v.narrow(0, 3, 1));
+            square.assign(square * 10 + square.narrow(0, 0, 1));
+        },
+        {});
+    p.call({});
+    EXPECT_THAT(v.to_vector<float>(), ElementsAre(4, 8, 12, 16));
+    EXPECT_THAT(square.to_vector<float>(), ElementsAre(11, 22, 31, 42));
+}
+
 // -- the generator --
 
 TEST(State, TheGeneratorGoesOnAsInEagerCode)

@@ -197,10 +197,9 @@ class Demo(unittest.TestCase):
         self.assertEqual((straight.returncode, straight.stderr), (0, ""))
         weights, metrics = self.weights.read_bytes(), json.loads((self.out / "metrics.json").read_text())
         shutil.rmtree(self.out)
-        self.interrupt("epoch 1/2: test", *options)
+        self.interrupt("Recorded: ", *options)
         resumed = self.run_demo(*options, "--resume")
         self.assertEqual((resumed.returncode, resumed.stderr), (0, ""))
-        self.assertNotIn("epoch 1/2", resumed.stdout)
         self.assertEqual(self.weights.read_bytes(), weights)
         for name in ("losses", "test_accuracies"):
             self.assertEqual(json.loads((self.out / "metrics.json").read_text())[name], metrics[name])

@@ -26,6 +26,12 @@ TEST(CsvFile, HasEachRowWhenAddReturns)
     csv.add({3e20, -std::numeric_limits<double>::infinity()});
     EXPECT_EQ(read_text(scratch / "x.csv"), "step,\"loss, \"\"smoothed\"\"\"\n1,0.1\n2,nan\n3e+20,-inf\n");
     EXPECT_EQ(csv.rows(), 3u);
+    CsvFile steps(scratch / "steps.csv", {"step", "loss"});
+    for (const int step : {-1, 0, 99999, 100000, 1000000}) steps.add(step, 1e-7);
+    EXPECT_EQ(read_text(scratch / "steps.csv"),
+              "step,loss\n-1,1e-07\n0,1e-07\n99999,1e-07\n100000,1e-07\n1000000,1e-07\n");
+    CsvFile kept(scratch / "steps.csv", {"step", "loss"}, {.keep_rows = 4});
+    EXPECT_THAT(read_text(scratch / "steps.csv"), testing::EndsWith("\n100000,1e-07\n"));
     CsvFile anew(scratch / "x.csv", {"a"});
     EXPECT_EQ(read_text(scratch / "x.csv"), "a\n");
 }
@@ -53,7 +59,7 @@ TEST(CsvFile, NamesWhatIsWrong)
     write_text(scratch / "x.csv", "a,b\n1,2\n3,");
     const Caught rows = error_of([&] { CsvFile(scratch / "x.csv", {"a", "b"}, {.keep_rows = 2}); });
     EXPECT_EQ(rows.kind, ErrorKind::file);
-    EXPECT_THAT(rows.text, HasSubstr("has 1 rows, fewer than the 2 to keep"));
+    EXPECT_THAT(rows.text, HasSubstr("has fewer rows (1) than those to keep (2)"));
     EXPECT_EQ(error_of([&] {
                   CsvFile(scratch / "x.csv", {"a", "c"}, {.keep_rows = 1});
               }).kind,

@@ -66,6 +66,8 @@ TEST(EarlyStopping, IsAPartOfACheckpoint)
     other.load_state_dict(fresh.state_dict());
     EXPECT_TRUE(std::isnan(other.best()));
     auto state = s.state_dict();
+    state.emplace("more", ones({1}));
+    EXPECT_EQ(error_of([&] { other.load_state_dict(state); }).kind, ErrorKind::argument);
     state.erase("best");
     const Caught caught = error_of([&] { other.load_state_dict(state); });
     EXPECT_EQ(caught.kind, ErrorKind::argument);

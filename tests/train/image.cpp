@@ -7,7 +7,11 @@
 #define STB_IMAGE_STATIC
 #define STB_IMAGE_IMPLEMENTATION
 #define STBI_ONLY_PNG
+#if __has_include(<stb/stb_image.h>)
 #include <stb/stb_image.h>
+#else
+#include <stb_image.h>
+#endif
 
 #include <reprise/reprise.hpp>
 
@@ -96,6 +100,8 @@ TEST(Png, RefusesOtherTensors)
     }
     EXPECT_EQ(error_of([] { train::to_png(zeros({4, 4}, {.dtype = i32})); }).kind, ErrorKind::dtype);
     EXPECT_EQ(error_of([] { train::to_png(Tensor()); }).kind, ErrorKind::argument);
+    const Tensor huge = zeros({1, 1}).expand({1 << 20, 1 << 10}); // a view of one element
+    EXPECT_EQ(error_of([&] { train::to_png(huge); }).kind, ErrorKind::shape);
 }
 
 } // namespace

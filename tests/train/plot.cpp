@@ -108,6 +108,35 @@ TEST(Plot, ALineGoesThroughItsPoints)
 }
 
 // Whatever corner a curve leaves free.
+TEST(Ticks, OfALogarithmicAxisArePowersOfTen)
+{
+    const auto texts = [](double low, double high) {
+        std::vector<std::string> out;
+        for (const train::Tick& tick : train::log_ticks(low, high, 9)) out.push_back(tick.text);
+        return out;
+    };
+    EXPECT_THAT(texts(-7, 1),
+                ElementsAre("1e-07", "1e-06", "1e-05", "0.0001", "0.001", "0.01", "0.1", "1", "10"));
+    EXPECT_THAT(texts(-0.5, 1), ElementsAre("0.5", "1", "2", "5", "10"));
+    EXPECT_LE(texts(-300, 300).size(), 10u);
+    EXPECT_EQ(train::log_ticks(-2, 0, 9).front().value, -2);
+}
+
+TEST(Plot, HasALogarithmicAxis)
+{
+    Figure figure = one_panel({{.label = "", .x = {0, 0.01, 0.1, 1, 100}, .y = {5, 0, 1, 2, 4}}});
+    figure.panels[0].x_log = true;
+    figure.panels[0].y_min = 0;
+    figure.panels[0].y_max = 4;
+    const std::string svg = train::to_svg(figure);
+    expect_sound(svg);
+    // From 80 to 876 pixels in four powers of ten; 0 has no place.
+    EXPECT_THAT(svg, HasSubstr("d=\"M80.0 318.0L279.0 259.5L478.0 201.0L876.0 84.0\""));
+    EXPECT_THAT(svg, HasSubstr(">0.01</text>"));
+    figure.panels[0].series = {{.label = "", .x = {0, -1}, .y = {1, 2}}};
+    expect_sound(train::to_svg(figure));
+}
+
 TEST(Plot, TheLegendCoversNoCurveWhereACornerIsFree)
 {
     const std::vector<std::vector<double>> shapes = {{5, 4, 3, 2, 1, 0},   {0, 1, 2, 3, 4, 5},

@@ -21,7 +21,7 @@ Progress half()
             .step = 235,
             .steps = 469,
             .loss = 0.41234,
-            .more = percent(0.8512) + " right",
+            .more = percent_text(0.8512) + " right",
             .rate = 1234.4,
             .unit = "images",
             .seconds_left = 83,
@@ -75,13 +75,13 @@ TEST(ProgressLine, TheBarFollowsTheSteps)
 
 TEST(ProgressLine, Durations)
 {
-    EXPECT_EQ(duration(0), "0:00");
-    EXPECT_EQ(duration(59.6), "1:00");
-    EXPECT_EQ(duration(3599), "59:59");
-    EXPECT_EQ(duration(3723), "1:02:03");
-    EXPECT_EQ(duration(-1), "?");
-    EXPECT_EQ(duration(std::numeric_limits<double>::quiet_NaN()), "?");
-    EXPECT_EQ(duration(1e300), "?");
+    EXPECT_EQ(duration_text(0), "0:00");
+    EXPECT_EQ(duration_text(59.6), "1:00");
+    EXPECT_EQ(duration_text(3599), "59:59");
+    EXPECT_EQ(duration_text(3723), "1:02:03");
+    EXPECT_EQ(duration_text(-1), "?");
+    EXPECT_EQ(duration_text(std::numeric_limits<double>::quiet_NaN()), "?");
+    EXPECT_EQ(duration_text(1e300), "?");
 }
 
 TEST(ProgressBar, RewritesItsLineOnATerminal)
@@ -96,8 +96,13 @@ TEST(ProgressBar, RewritesItsLineOnATerminal)
     bar.show(last); // the last step always shows
     EXPECT_EQ(std::count(out.view().begin(), out.view().end(), '\r'), 2);
     EXPECT_THAT(out.str(), Not(HasSubstr("\n")));
+    bar.show(last); // but not again
+    Progress unknown = half();
+    unknown.step = unknown.steps = 0;
+    bar.show(unknown);
+    EXPECT_EQ(std::count(out.view().begin(), out.view().end(), '\r'), 2);
     bar.clear();
-    EXPECT_THAT(out.str(), testing::EndsWith("\r\033[K"));
+    EXPECT_THAT(out.str(), testing::EndsWith("\r" + std::string(progress_line(last, 79).size(), ' ') + "\r"));
     const std::size_t length = out.str().size();
     bar.clear();
     EXPECT_EQ(out.str().size(), length);

@@ -12,6 +12,7 @@
 namespace {
 
 using namespace reprise;
+using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::SizeIs;
 using train::find_learning_rate;
@@ -30,7 +31,7 @@ struct Problem {
             return loss.detach();
         },
         {spec({64, 8}), spec({64, 1})});
-    std::vector<train::Part> parts{{"net", *net}, {"optimizer", optimizer}};
+    std::vector<train::Part> parts{{"net", *net}};
     double step() { return program(x, y).item<float>(); }
     std::vector<float> values() const
     {
@@ -68,7 +69,7 @@ TEST(RateFinder, LeavesEverythingAsItWas)
         };
         for (int i = 0; i < steps_before; ++i) next(p), next(same);
         const auto before = p.values();
-        find_learning_rate(p.optimizer, p.parts, [&] { return p.step(); }, {.steps = 10});
+        find_learning_rate(p.optimizer, p.parts, [&] { return p.step(); }, {.num_iter = 10});
         EXPECT_EQ(p.values(), before);
         EXPECT_EQ(p.optimizer.get_lr(), 0.123);
         EXPECT_EQ(next(p), next(same));
@@ -93,6 +94,58 @@ TEST(RateFinder, LeavesEverythingAsItWasAfterAnError)
     EXPECT_EQ(p.optimizer.get_lr(), 0.123);
 }
 
+TEST(RateFinder, GivesVariablesGroupsAndLoadersBack)
+{
+    Variable w(ones({2}), false), v(ones({1})), u(ones({1}));
+    Tensor t = full({1}, 3);
+    optim::SGD sgd({optim::ParamGroup<optim::SGD::Options>({v}, {.lr = 0.5}),
+                    optim::ParamGroup<optim::SGD::Options>({u}, {.lr = 0.25})});
+    data::DataLoader loader(data::TensorDataset(arange(8)), {.batch_size = 2});
+    auto batches = loader.begin();
+    ++batches;
+    const auto place = loader.state_dict().at("batch").item<std::int64_t>();
+    const auto restored = [&] {
+        EXPECT_THAT(w.to_vector<float>(), ElementsAre(1, 1));
+        EXPECT_THAT(t.to_vector<float>(), ElementsAre(3));
+        EXPECT_EQ(sgd.get_lr(0), 0.5);
+        EXPECT_EQ(sgd.get_lr(1), 0.25);
+        EXPECT_EQ(loader.state_dict().at("batch").item<std::int64_t>(), place);
+    };
+    int calls = 0;
+    const auto search = [&](int failing) {
+        find_learning_rate(sgd, {{"w", w}, {"t", t}, {"loader", loader}},
+                           [&] {
+                               w.assign(w + 1);
+                               t = t + 1;
+                               if (calls < 2) ++batches;
+                               EXPECT_EQ(sgd.get_lr(0), sgd.get_lr(1));
+                               if (++calls == failing) throw Error(ErrorKind::state, "Stopped.");
+                               return 1.0;
+                           },
+                           {.num_iter = 3});
+    };
+    search(0);
+    restored();
+    EXPECT_EQ(error_of([&] { search(calls + 2); }).kind, ErrorKind::state);
+    restored();
+}
+
+// The first losses of a search are hardly smoothed, so that noise falls fastest there.
+TEST(RateFinder, DoesNotSuggestTheNoiseOfTheFirstSteps)
+{
+    Variable v(ones({1}));
+    optim::SGD sgd({v}, {.lr = 0.1});
+    int at = 0;
+    const auto found = find_learning_rate(sgd, {}, [&] {
+        ++at;
+        const double noise = at % 2 ? 0.5 : -0.5;
+        return (at < 50 ? 5.0 : at < 60 ? 5 - 0.4 * (at - 50) : 1.0) + noise;
+    });
+    ASSERT_TRUE(found.suggestion);
+    EXPECT_GT(*found.suggestion, found.rates[40]);
+    EXPECT_LT(*found.suggestion, found.rates[75]);
+}
+
 TEST(RateFinder, EndsWhereTheLossDiverges)
 {
     Variable v(ones({1}));
@@ -100,7 +153,7 @@ TEST(RateFinder, EndsWhereTheLossDiverges)
     const auto losses = [&](std::vector<double> all) {
         std::size_t at = 0;
         return find_learning_rate(sgd, {}, [&] { return all.at(at++); },
-                                  {.lowest = 0.001, .highest = 1, .steps = 6, .smoothing = 1});
+                                  {.start_lr = 0.001, .end_lr = 1, .num_iter = 6, .smooth_f = 1});
     };
     EXPECT_THAT(losses({2, 1, 0.5, 3, 0, 0}).losses, SizeIs(4)); // 3 is above 4 times 0.5
     EXPECT_THAT(losses({2, 1, std::nan(""), 0, 0, 0}).losses, SizeIs(2));
@@ -117,10 +170,10 @@ TEST(RateFinder, SmoothsLosses)
     Variable v(ones({1}));
     optim::SGD sgd({v}, {.lr = 0.1});
     double next = 3;
-    const auto found = find_learning_rate(sgd, {}, [&] { return next--; }, {.steps = 3, .smoothing = 0.5});
+    const auto found = find_learning_rate(sgd, {}, [&] { return next--; }, {.num_iter = 3, .smooth_f = 0.5});
     EXPECT_THAT(found.losses,
-                testing::ElementsAre(testing::DoubleEq(3), testing::DoubleEq((0.5 * 2 + 0.25 * 3) / 0.75),
-                                     testing::DoubleEq((0.5 * 1 + 0.25 * 2 + 0.125 * 3) / 0.875)));
+                ElementsAre(testing::DoubleEq(3), testing::DoubleEq((0.5 * 2 + 0.25 * 3) / 0.75),
+                            testing::DoubleEq((0.5 * 1 + 0.25 * 2 + 0.125 * 3) / 0.875)));
 }
 
 TEST(RateFinder, RefusesOptionsOutOfRange)
@@ -128,14 +181,15 @@ TEST(RateFinder, RefusesOptionsOutOfRange)
     Variable v(ones({1}));
     optim::SGD sgd({v}, {.lr = 0.1});
     for (const train::RateFinderOptions& o :
-         {train::RateFinderOptions{.lowest = 0}, train::RateFinderOptions{.lowest = 1, .highest = 1},
-          train::RateFinderOptions{.steps = 2}, train::RateFinderOptions{.smoothing = 0},
-          train::RateFinderOptions{.diverged = 1}})
+         {train::RateFinderOptions{.start_lr = 0}, train::RateFinderOptions{.start_lr = 1, .end_lr = 1},
+          train::RateFinderOptions{.num_iter = 2}, train::RateFinderOptions{.smooth_f = 0},
+          train::RateFinderOptions{.diverge_th = 1}})
         EXPECT_EQ(error_of([&] {
                       find_learning_rate(
                           sgd, {}, [] { return 1.0; }, o);
                   }).kind,
                   ErrorKind::argument);
+    EXPECT_EQ(error_of([&] { find_learning_rate(sgd, {}, nullptr); }).kind, ErrorKind::argument);
     const Caught recording = error_of([&] {
         record(
             [&](Tensor x) {

@@ -203,8 +203,11 @@ TEST(SummaryWriter, NamesWhatIsWrong)
     EXPECT_EQ(error_of([&] { writer.add_scalar("x", ones({2}), 0); }).kind, ErrorKind::shape);
     const Caught none = error_of([&] { writer.add_histogram("x", std::vector{std::nan("")}, 0); });
     EXPECT_EQ(none.kind, ErrorKind::argument);
-    EXPECT_THAT(none.text, HasSubstr("no finite values, but 1 others"));
+    EXPECT_THAT(none.text, HasSubstr("None of the (1) values is finite"));
     EXPECT_THAT(events_of(writer), SizeIs(1));
+    SummaryWriter moved = std::move(writer);
+    moved.add_scalar("x", 1, 0);
+    EXPECT_THAT(events_of(moved), SizeIs(2));
     write_text(scratch / "file", "");
     const Caught file = error_of([&] { SummaryWriter(scratch / "file"); });
     EXPECT_EQ(file.kind, ErrorKind::file);

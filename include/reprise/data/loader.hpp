@@ -209,6 +209,8 @@ public:
     // may be all.  Throws Error(argument), after which nothing has changed, for a state of another batch size or
     // number of examples, and for other tensors.
     void load_state_dict(const std::map<std::string, Tensor>&);
+    // For the library itself: returns a function that restores the present place, also for a loop that runs.
+    std::function<void()> backup();
 
 private:
     struct Place;

@@ -215,8 +215,8 @@ public:
     // The same from a file, tensor by tensor to the devices of the parameters, so that neither the host nor the
     // device holds a second copy of the model.  A matrix in q8_0, q4_0 or q4_k fits a weight that is quantised in
     // this format (nn::quantize), and a floating weight if options.cast is set; other tensors in blocks do not fit
-    // (dtype).  Where the device fails on the way, as for lack of memory, or a block has a scale that is NaN,
-    // parameters before that one have their new values.
+    // (dtype).  Where the device fails on the way, as for lack of memory, or a block has a scale that is NaN
+    // or infinite, parameters before that one have their new values.
     LoadResult load_state_dict(const ModelFile&, const LoadOptions& = {});
 
     // Casts floating parameters and buffers to a floating dtype, in place: their handles stay valid.
@@ -361,6 +361,7 @@ private:
     void convert(const std::optional<Device>&, std::optional<DType>);
     void print(std::ostream&, const std::string& indent) const;
     friend std::ostream& operator<<(std::ostream&, const Module&);
+    friend class Summarizer; // sets training_ of one module
 
     Named parameters_, buffers_;
     std::vector<Child> children_;

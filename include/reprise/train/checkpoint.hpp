@@ -17,8 +17,8 @@
 
 namespace reprise::train {
 
-// What can be a part of a checkpoint: modules, optimizers, schedules, GradScaler, nn::Lora, and classes of the program's
-// own with these two functions.
+// What can be a part of a checkpoint: modules, optimizers, schedules, GradScaler, nn::Lora, and classes of the
+// program's own with these two functions.
 template <class T>
 concept Stateful = requires(T& object, const std::map<std::string, Tensor>& values)
 {
@@ -60,7 +60,7 @@ public:
     Part(const std::string& name, std::string& text);            // a text
     Part(const std::string& name, Tensor& tensor); // a tensor, which is replaced by one on the same device
 
-    // Returns a function that gives the part the value back that it has now.
+    // Returns a function that restores the part's present value.
     std::function<void()> backup() const { return access_.backup(); }
 
 private:
@@ -90,8 +90,8 @@ struct LoadCheckpointOptions {
     bool strict = true;    // a part of the file that is not asked for is an Error(argument)
     bool generator = true; // sets the random generator's state, too
 };
-// Loads a file of save_checkpoint() into the same parts, by way of host memory.  Until the end the previous values exist,
-// too, on the devices of the parts.  Throws Error(file) for a file that is missing or damaged;
+// Loads a file of save_checkpoint() into the same parts, by way of host memory.  Until the end the previous values
+// exist, too, on the devices of the parts.  Throws Error(file) for a file that is missing or damaged;
 // Error(argument) for one that is no checkpoint or has other parts, with their names; and the errors of the parts'
 // load_state_dict(), which name the file and the part.  After an error all parts are as they were before.
 void load_checkpoint(const std::filesystem::path&, const std::vector<Part>&,

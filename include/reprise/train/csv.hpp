@@ -1,5 +1,6 @@
 // Tables of numbers, a row for each step or epoch, as CSV.
 #pragma once
+#include <concepts>
 #include <cstddef>
 #include <filesystem>
 #include <fstream>
@@ -11,8 +12,8 @@ namespace reprise::train {
 
 // Options of a CsvFile.
 struct CsvFileOptions {
-    // Goes on after so many rows of the file, for a run that goes on from a checkpoint: later rows are removed.  Without
-    // it the file is written anew.
+    // Keeps this number of rows of an existing file and removes later ones, for a run that goes on from a checkpoint.
+    // Without it the file is written anew.
     std::optional<std::size_t> keep_rows{};
 };
 // A CSV file (RFC 4180) with the names of its columns in the first line.  Each row is in the file when add() returns.
@@ -23,9 +24,14 @@ public:
     // Throws Error(argument) where there is no column; Error(file) where the file can't be written or, with keep_rows,
     // is missing, has other columns or fewer rows.
     CsvFile(const std::filesystem::path&, const std::vector<std::string>& columns, const Options& = {});
-    // Appends a row of numbers, in the fewest digits that read back as the same double.  Throws Error(argument) unless
-    // there is one for each column, and Error(file) where the row can't be written.
+    // Appends a row of numbers, in the fewest digits that read back as the same double; whole numbers up to 2^53 have
+    // no exponent.  Throws Error(argument) unless there is one for each column, and Error(file) where the row can't be
+    // written.
     void add(const std::vector<double>& row);
+    template <std::convertible_to<double>... Numbers> void add(Numbers... row) // csv.add(step, loss)
+    {
+        add(std::vector<double>{static_cast<double>(row)...});
+    }
     std::size_t rows() const noexcept { return rows_; } // the number of rows in the file
 
 private:

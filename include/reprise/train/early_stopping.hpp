@@ -15,8 +15,8 @@ struct EarlyStoppingOptions {
     double min_delta = 0; // a value that is better by no more than this is no improvement; at least 0
     bool higher_is_better = false; // false for losses, true for accuracies
 };
-// Watches a value, such as the loss of each test: if (stopping.step(loss)) break;  A NaN is no improvement.  It can be a part
-// of a checkpoint.
+// Watches a value, such as the loss of each test: if (stopping.step(loss)) break;  A NaN is no improvement.  It can
+// be a part of a checkpoint.
 class EarlyStopping {
 public:
     using Options = EarlyStoppingOptions; // the options in braces

@@ -22,11 +22,12 @@ struct Progress {
 
 // Returns a line of at most `width` characters, in which the bar fills the space that the text leaves.
 std::string progress_line(const Progress&, std::size_t width);
-std::string duration(double seconds); // "1:02:03", "2:03"; "?" where it is not from 0 to 10^7
-std::string percent(double share);    // share: from 0 to 1; "85.1 %"
+std::string duration_text(double seconds); // "1:02:03", "2:03"; "?" where it is not from 0 to 10^7
+std::string percent_text(double share);    // share: from 0 to 1; "85.1 %"
 
-// Shows lines of progress.  On a terminal the line is rewritten in place, at most ten times per second.  In a file or a pipe
-// a new line is written every ten seconds.
+// Shows lines of progress.  On a terminal the line is rewritten in place, at most ten times per second, and as wide
+// as the standard output's.  In a file or a pipe a new line is written every ten seconds.  The first show() of an
+// epoch's last step is not delayed.
 class ProgressBar {
 public:
     // The stream must exist as long as this object; `terminal`: whether it is one, as is_terminal_stdout() returns.
@@ -34,18 +35,18 @@ public:
     ~ProgressBar() { clear(); }
     ProgressBar(const ProgressBar&) = delete;
     ProgressBar& operator=(const ProgressBar&) = delete;
-    void show(const Progress&); // also writes the last step of an epoch, whenever it comes
-    void clear();               // removes the line; call it before other output
+    void show(const Progress&);
+    void clear(); // removes the line; call it before other output
 
 private:
     using Clock = std::chrono::steady_clock;
+    void write(const std::string& line);
     std::ostream& out_;
-    bool terminal_;
-    bool shown_ = false;
+    bool terminal_, at_end_ = false; // at_end_: the line shows an epoch's last step
+    std::size_t shown_ = 0;          // characters of the line on the terminal
     Clock::time_point last_ = Clock::now() - std::chrono::hours(1);
 };
 
-bool is_terminal_stdout();    // whether the standard output is a terminal that can rewrite lines
-std::size_t terminal_width(); // of the standard output in characters; 80 if it can't be found
+bool is_terminal_stdout(); // whether the standard output is a terminal that can rewrite lines
 
 } // namespace reprise::train

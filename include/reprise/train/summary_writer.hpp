@@ -5,7 +5,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include <reprise/tensor.hpp>
@@ -14,17 +13,17 @@ namespace reprise::train {
 
 // Options of a SummaryWriter.
 struct SummaryWriterOptions {
-    // TensorBoard hides what earlier files of the folder have for this step and later ones: the first step of a run that
-    // goes on from a checkpoint.
+    // The first step of a run that goes on from a checkpoint.  TensorBoard hides what earlier files of the folder
+    // have from this step on; its fast loader does so for each tag once the tag is written again.
     std::optional<std::int64_t> purge_step{};
     std::string filename_suffix{}; // appended to the file's name
 };
-// Writes an event file, with the names of torch.utils.tensorboard.SummaryWriter.  Each call appends to the file at once,
-// so that TensorBoard shows a run while it trains, and a killed process loses nothing.  Tags group curves by the part
-// before a slash: "loss/train".  Calls must not run at the same time.
+// Writes an event file, with the names of torch.utils.tensorboard.SummaryWriter.  Each call appends to the file at
+// once, so that TensorBoard shows a run while it trains, and a killed process loses nothing.  Tags group curves by
+// the part before a slash: "loss/train".  Calls must not run at the same time.
 //
-// All members throw Error(file) where the file can't be written, and Error(argument) for an empty tag.  The file's format
-// is that of TensorFlow's tfrecord and event.proto.
+// All members throw Error(file) where the file can't be written, and Error(argument) for an empty tag.  The file's
+// format is that of TensorFlow's tfrecord and event.proto.
 class SummaryWriter {
 public:
     using Options = SummaryWriterOptions; // the options in braces
@@ -32,7 +31,8 @@ public:
     // Creates the folder, unless it exists, and a file "events.out.tfevents.<time>.<host>.<process>.<number>" in it.
     explicit SummaryWriter(const std::filesystem::path& folder, const Options& = {});
     ~SummaryWriter();
-    SummaryWriter(SummaryWriter&&) noexcept;            // takes over the file
+    SummaryWriter(
+        SummaryWriter&&) noexcept; // takes over the file; the other one can only be assigned or destroyed
     SummaryWriter& operator=(SummaryWriter&&) noexcept; // closes its file and takes over the other one
 
     // Adds a number to the curve of the tag; NaN and infinities are shown as marks.  It is stored as f32.
