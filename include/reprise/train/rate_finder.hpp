@@ -12,8 +12,8 @@ namespace reprise::train {
 
 // Options of find_learning_rate(), with the names of the Python package torch-lr-finder.
 struct RateFinderOptions {
-    double start_lr = 1e-7,
-           end_lr = 10;          // the first and the last rate; between them they grow by a constant factor
+    double start_lr = 1e-7;      // the first rate, above 0
+    double end_lr = 10;          // the last rate; between them the rates grow by a constant factor
     std::int64_t num_iter = 100; // the number of steps, at least 3
     double smooth_f = 0.05;      // the share of each loss in the exponential mean, above 0, at most 1
     // The search ends where the smoothed loss is above this times the least one, if that is positive; above 1.
@@ -21,7 +21,8 @@ struct RateFinderOptions {
 };
 // The result of find_learning_rate().
 struct RateFinderResult {
-    std::vector<double> rates, losses; // of each step; the losses are smoothed, and all finite
+    std::vector<double> rates;  // of each step
+    std::vector<double> losses; // of each step, smoothed; all are finite
     // The rate at which the smoothed loss falls fastest, over the logarithm of the rate; nullopt where it never
     // falls.  The first tenth of the steps, where the mean has few losses, is left out.
     std::optional<double> suggestion;
