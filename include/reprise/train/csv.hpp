@@ -28,7 +28,8 @@ public:
     // no exponent.  Throws Error(argument) unless there is one for each column, and Error(file) where the row can't be
     // written.
     void add(const std::vector<double>& row);
-    template <std::convertible_to<double>... Numbers> void add(Numbers... row) // csv.add(step, loss)
+    // The same with one argument for each column: csv.add(step, loss).
+    template <std::convertible_to<double>... Numbers> void add(Numbers... row)
     {
         add(std::vector<double>{static_cast<double>(row)...});
     }
