@@ -189,11 +189,17 @@ device::LaunchDeclaration Executable::declaration(const plan::PlanLaunch& l) con
     return d;
 }
 
+std::vector<device::LaunchDeclaration> Executable::declarations() const
+{
+    std::vector<device::LaunchDeclaration> out;
+    for (const plan::PlanLaunch& l : compiled_.plan.launches) out.push_back(declaration(l));
+    return out;
+}
+
 void Executable::record(std::uint32_t slots, bool timestamps, bool warm_up)
 {
-    std::vector<device::LaunchDeclaration> launches;
-    for (const plan::PlanLaunch& l : compiled_.plan.launches) launches.push_back(declaration(l));
-    recording_ = device_->record(launches, {.slots = slots, .warm_up = warm_up, .timestamps = timestamps});
+    recording_ =
+        device_->record(declarations(), {.slots = slots, .warm_up = warm_up, .timestamps = timestamps});
     max_timed_ = timestamps ? std::max<std::size_t>(slots, 1) : 0;
 }
 
@@ -204,10 +210,21 @@ Executable::Outcome Executable::replay(const Call& call)
     writer_.write_numbers(s.block, s.values, call.numbers);
     if (compiled_.plan.launches.empty()) return outcome;
     if constexpr (debug_build) verify(s);
-    recording_->begin();
-    for (std::uint32_t i = 0; i < compiled_.plan.launches.size(); ++i)
-        recording_->set(i, writer_.arguments(s.block, i));
-    outcome.ticket = recording_->submit();
+    const std::shared_ptr<CallObserver> observer = call_observer();
+    if (!observer) timed_recording_.reset();
+    else if (!timed_recording_ && !max_timed_)
+        timed_recording_ = device_->record(declarations(), {.slots = 1, .timestamps = true});
+    device::Recording& recording = timed_recording_ ? *timed_recording_ : *recording_;
+    std::vector<std::uint32_t> ran;
+    recording.begin();
+    for (std::uint32_t i = 0; i < compiled_.plan.launches.size(); ++i) {
+        const device::LaunchArguments arguments = writer_.arguments(s.block, i);
+        if (observer && arguments.groups > 0) ran.push_back(i);
+        recording.set(i, arguments);
+    }
+    const auto submitted = std::chrono::steady_clock::now();
+    outcome.ticket = recording.submit();
+    if (observer) observe(*observer, call, recording, outcome.ticket, submitted, ran);
     if (max_timed_) {
         timed_.push_back({outcome.ticket, call.symbols});
         if (timed_.size() > max_timed_) timed_.pop_front();
@@ -230,22 +247,59 @@ Executable::Outcome Executable::run_once(const Call& call)
     Outcome outcome = place(s, call);
     writer_.write_numbers(s.block, s.values, call.numbers);
     if constexpr (debug_build) verify(s);
+    const std::shared_ptr<CallObserver> observer = call_observer();
     std::vector<device::LaunchDeclaration> launches;
     std::vector<device::LaunchArguments> arguments;
-    for (std::size_t i = 0; i < compiled_.plan.launches.size(); ++i) {
+    std::vector<std::uint32_t> ran;
+    for (std::uint32_t i = 0; i < compiled_.plan.launches.size(); ++i) {
         const device::LaunchArguments a = writer_.arguments(s.block, i);
         if (a.groups == 0) continue;
         launches.push_back(declaration(compiled_.plan.launches[i]));
         arguments.push_back(a);
+        ran.push_back(i);
     }
     if (!launches.empty()) {
-        const auto recording = device_->record(launches, {.slots = 1, .warm_up = false, .one_shot = true});
+        const auto recording = device_->record(
+            launches,
+            {.slots = 1, .warm_up = false, .timestamps = observer != nullptr, .one_shot = !observer});
         recording->begin();
         for (std::uint32_t i = 0; i < arguments.size(); ++i) recording->set(i, arguments[i]);
+        const auto submitted = std::chrono::steady_clock::now();
         outcome.ticket = recording->submit();
+        if (observer) observe(*observer, call, *recording, outcome.ticket, submitted, ran);
     }
     arena_.reset(); // work submitted later may reuse the memory
     return outcome;
+}
+
+void Executable::observe(CallObserver& observer, const Call& call, device::Recording& recording,
+                         device::Ticket ticket, ObservedCall::Time submitted,
+                         const std::vector<std::uint32_t>& ran)
+{
+    device_->wait(ticket);
+    ObservedCall out{.device = device_->capabilities().id,
+                     .submitted = submitted,
+                     .done = std::chrono::steady_clock::now(),
+                     .live_bytes = device_->counters().live_bytes};
+    const device::Recording::Times times = recording.times();
+    // A recording of one call has the launches that ran, others have all.
+    const bool has_all = times.begun.size() == compiled_.plan.launches.size() + 1;
+    for (std::size_t k = 0; times.call == ticket && k < ran.size(); ++k) {
+        const plan::PlanLaunch& l = compiled_.plan.launches[ran[k]];
+        ObservedLaunch& launch = out.launches.emplace_back(
+            ObservedLaunch{.label = l.label, .kernel = l.kernel, .begin = times.begun[has_all ? ran[k] : k]});
+        launch.flops = static_cast<double>(evaluated(l.flops, call.symbols));
+        for (const plan::PlanOperand& o : l.operands)
+            if (!o.absent)
+                launch.bytes +=
+                    static_cast<double>(evaluated(compiled_.plan.values[o.value].elements, call.symbols)) *
+                    static_cast<double>(size_of(compiled_.plan.values[o.value].dtype));
+    }
+    std::stable_sort(out.launches.begin(), out.launches.end(),
+                     [](const auto& a, const auto& b) { return a.begin < b.begin; });
+    for (std::size_t k = 0; k < out.launches.size(); ++k)
+        out.launches[k].end = k + 1 < out.launches.size() ? out.launches[k + 1].begin : times.begun.back();
+    observer.called(std::move(out));
 }
 
 Executable::Places Executable::places(const Sized& s) const

@@ -8,6 +8,7 @@
 
 #include "device/device.hpp"
 #include "execution/block.hpp"
+#include "execution/call_observer.hpp"
 #include "execution/lru_cache.hpp"
 #include "execution/storage.hpp"
 #include "plan/pipeline.hpp"
@@ -113,9 +114,13 @@ private:
     void provide_arena(Sized&);
     std::size_t output_at(std::uint32_t value) const; // its index in outputs_
     Outcome place(Sized&, const Call&);
+    // Waits for a call of a recording with timestamps, and tells the observer the times of these launches of the plan.
+    void observe(CallObserver&, const Call&, device::Recording&, device::Ticket, ObservedCall::Time submitted,
+                 const std::vector<std::uint32_t>& launches);
     void verify(const Sized&) const; // called at each call in debug builds
     Places places(const Sized&) const;
     device::LaunchDeclaration declaration(const plan::PlanLaunch&) const;
+    std::vector<device::LaunchDeclaration> declarations() const; // of all launches
 
     plan::Compiled compiled_;
     std::shared_ptr<device::Device> device_;
@@ -144,6 +149,8 @@ private:
     std::uint64_t bytes_placed_ = 0;
     std::shared_ptr<device::Memory> arena_;
     std::unique_ptr<device::Recording> recording_;
+    std::unique_ptr<device::Recording>
+        timed_recording_; // of calls that are observed; freed by the first that is not
 };
 
 } // namespace reprise::execution

@@ -1,0 +1,98 @@
+// Where the time of eager code and of recorded programs goes, launch by launch.
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace reprise {
+
+// Which steps a Profiler records, as torch.profiler.schedule: after `skip_first` steps, cycles of wait, warmup and
+// active steps follow.
+struct ProfilerSchedule {
+    std::int64_t skip_first = 0; // steps that are not recorded, once
+    std::int64_t wait = 0;       // steps of each cycle that run as without a profiler
+    std::int64_t warmup = 0;     // then steps that run as recorded ones, but whose times are left out
+    std::int64_t active = std::numeric_limits<std::int64_t>::max(); // then steps that are recorded
+    std::int64_t repeat = 0;                                        // the number of cycles; 0: no limit
+};
+// Options of a Profiler.
+struct ProfilerOptions {
+    ProfilerSchedule schedule{}; // all steps, unless set
+};
+
+// A launch of a recorded step.
+struct ProfiledLaunch {
+    std::string label{};   // its kernel and the ops that it computes, with their numbers in Program::text()
+    std::string kernel{};  // the name of its kernel
+    std::string device{};  // "vulkan:0"
+    std::int64_t step = 0; // the number of step() calls before it
+    double begin = 0;      // in microseconds from the construction of the profiler
+    double end = 0;        // the same
+    double flops = 0;      // multiplications and additions; 0 if they are not counted
+    double bytes = 0;      // of the values that it reads and writes
+};
+// All launches of the same ops by the same kernel.
+struct ProfiledKind {
+    std::string label{};    // as in ProfiledLaunch, without numbers
+    std::string kernel{};   // the same
+    std::int64_t count = 0; // the number of launches
+    double total = 0;       // their time in microseconds
+    double share = 0;       // of the time of all launches, from 0 to 1
+    double flops = 0;       // of all of them
+    double bytes = 0;       // the same
+};
+
+// Records the time of each launch while it exists, in eager code and in programs of all threads and devices: a guard.
+//  A call waits for its end meanwhile, so that host and device do not overlap.  On devices without timestamps there
+// are calls only.  Only one Profiler may exist at a time.
+//
+//     Profiler profiler({.schedule = {.wait = 2, .warmup = 1, .active = 5}});
+//     for (...) { step(x); profiler.step(); }
+//     std::cout << profiler.table();
+//     profiler.export_chrome_trace("trace.json");
+class Profiler {
+public:
+    using Options = ProfilerOptions; // the options in braces
+
+    explicit Profiler(
+        const Options& = {}); // Error(state) where another one exists, Error(argument) for numbers below 0
+    ~Profiler();
+    Profiler(const Profiler&) = delete;
+    Profiler& operator=(const Profiler&) = delete;
+
+    void step();                                  // ends a step of the schedule
+    void stop();                                  // records no more
+    std::vector<ProfiledLaunch> launches() const; // in the order of their begin
+    std::vector<ProfiledKind> key_averages()
+        const; // the launches by label and kernel, the longest total first
+    // Returns a table of the kinds that take most time, at most `rows`, for a terminal of 110 columns.
+    std::string table(std::size_t rows = 20) const;
+    // Writes a trace in Chrome's JSON format, which ui.perfetto.dev opens: launches by device, calls and ranges by
+    // thread, and the memory of each device.  In full or, with Error(file), not at all.
+    void export_chrome_trace(const std::filesystem::path&) const;
+
+private:
+    friend class ProfilerRange;
+    class Recorder;
+    std::shared_ptr<Recorder> recorder_;
+};
+
+// Names what a thread does while it exists, for the trace: { ProfilerRange range("forward"); ... }  Ranges may be
+// nested. Without a Profiler it does nothing.
+class ProfilerRange {
+public:
+    explicit ProfilerRange(std::string name); // begins the range
+    ~ProfilerRange();                         // ends it
+    ProfilerRange(const ProfilerRange&) = delete;
+    ProfilerRange& operator=(const ProfilerRange&) = delete;
+
+private:
+    std::string name_;
+    double begin_ = 0;
+    std::shared_ptr<void> recorder_; // null: the range is not recorded
+};
+
+} // namespace reprise
