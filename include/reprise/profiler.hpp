@@ -57,8 +57,8 @@ class Profiler {
 public:
     using Options = ProfilerOptions; // the options in braces
 
-    explicit Profiler(
-        const Options& = {}); // Error(state) where another one exists, Error(argument) for numbers below 0
+    // Error(state) where another one exists, Error(argument) for numbers below 0 and an active below 1.
+    explicit Profiler(const Options& = {});
     ~Profiler();
     Profiler(const Profiler&) = delete;
     Profiler& operator=(const Profiler&) = delete;
@@ -66,8 +66,8 @@ public:
     void step();                                  // ends a step of the schedule
     void stop();                                  // records no more
     std::vector<ProfiledLaunch> launches() const; // in the order of their begin
-    std::vector<ProfiledKind> key_averages()
-        const; // the launches by label and kernel, the longest total first
+    // Returns the launches by ops and kernel, the longest total first.
+    std::vector<ProfiledKind> key_averages() const;
     // Returns a table of the kinds that take most time, at most `rows`, for a terminal of 110 columns.
     std::string table(std::size_t rows = 20) const;
     // Writes a trace in Chrome's JSON format, which ui.perfetto.dev opens: launches by device, calls and ranges by
