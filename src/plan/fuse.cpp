@@ -20,6 +20,8 @@ using From = Chain::Source::From;
 
 // Longer kernels gain nothing: their values no longer fit into registers, and drivers take long to compile them.
 constexpr std::size_t max_chain_steps = 48, max_operands = 16;
+// The inputs of a chain all exist when it runs, where shorter chains would free some of them in between.
+constexpr std::size_t max_inputs = 8;
 // The kernel of a reduction contains the steps of its chain 16 times, that of a product 20 to 72 times.
 constexpr std::size_t max_reduced_steps = 8, max_finishing_steps = 8;
 // Maximum distance to a launch that only shares inputs; a larger one would extend lifetimes too much.
@@ -82,7 +84,8 @@ public:
         if (!take(first_, a_) || !take(second_, b_)) return std::nullopt;
         std::erase_if(results_, [&](const auto& result) { return !is_read_(result.first.value); });
         if (results_.empty()) return std::nullopt;
-        if (out_.steps.size() > max_chain_steps || inputs_.size() + results_.size() > max_operands)
+        if (out_.steps.size() > max_chain_steps || inputs_.size() > std::max(max_inputs, least_inputs()) ||
+            inputs_.size() + results_.size() > max_operands)
             return std::nullopt;
         PlanLaunch l = second_;
         l.operands = inputs_;
@@ -175,6 +178,9 @@ private:
         out_.inputs.push_back(std::move(in));
         return Chain::Source{From::input, static_cast<std::uint32_t>(out_.inputs.size() - 1)};
     }
+
+    // A launch that has more inputs by itself may still be joined with one that adds none.
+    std::size_t least_inputs() const { return std::max(a_.memory_inputs(), b_.memory_inputs()); }
 
     bool may_overwrite(std::size_t operand, const PlanOperand& result) const
     {
