@@ -1,4 +1,4 @@
-// All of the library but checkpointing.hpp, dynamic.hpp and testing.hpp, which few programs need.
+// All of the library but checkpointing.hpp, dynamic.hpp, profiler.hpp and testing.hpp, which few programs need.
 #pragma once
 #include <reprise/accessor.hpp>
 #include <reprise/autocast.hpp>
