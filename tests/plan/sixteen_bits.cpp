@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include <reprise/reprise.hpp>
@@ -16,8 +17,8 @@ namespace {
 
 enum class Checkpoints { none, in_f32, in_bf16 };
 
-// Eight layers of 128 features, 16 x 128 tokens.
-Program gpt_step(bool autocasts, Checkpoints checkpoints, bool scales = false)
+// Eight layers of 128 features, 16 x 128 tokens; autocast to the dtype if there is one.
+Program gpt_step(std::optional<DType> dtype, Checkpoints checkpoints, bool scales = false)
 {
     const auto net =
         std::make_shared<gpt::Gpt>(gpt::Sizes{.symbols = 96, .longest = 128, .features = 128, .layers = 8});
@@ -31,7 +32,7 @@ Program gpt_step(bool autocasts, Checkpoints checkpoints, bool scales = false)
         [=](const Tensor& in, const Tensor& target) {
             Tensor loss;
             {
-                const autocast guard(scales ? f16 : bf16, autocasts);
+                const autocast guard(dtype.value_or(bf16), dtype.has_value());
                 loss = cross_entropy((*net)(in).reshape({-1, 96}), target.reshape({-1}));
             }
             optimizer->zero_grad();
@@ -99,10 +100,10 @@ TEST_P(SixteenBits, TakeSixTenthsOfTheMemory)
     const test::UseDevice use(device);
     const bool is_gpu = std::string(GetParam()) == "gpu",
                is_swiftshader = std::string(GetParam()) == "swiftshader";
-    const double plain = peak(gpt_step(false, Checkpoints::none)),
-                 kept = peak(gpt_step(false, Checkpoints::in_f32));
-    EXPECT_LE(peak(gpt_step(true, Checkpoints::none)), (is_gpu ? 0.62 : 0.60) * plain);
-    EXPECT_LE(peak(gpt_step(true, Checkpoints::in_bf16)), 0.60 * kept);
+    const double plain = peak(gpt_step(std::nullopt, Checkpoints::none)),
+                 kept = peak(gpt_step(std::nullopt, Checkpoints::in_f32));
+    EXPECT_LE(peak(gpt_step(bf16, Checkpoints::none)), (is_gpu ? 0.62 : 0.60) * plain);
+    EXPECT_LE(peak(gpt_step(bf16, Checkpoints::in_bf16)), 0.60 * kept);
     for (const std::int64_t rows : {64, 1024}) { // sums of weights' gradients in parts, on GPUs
         const double f32_peak = peak(mlp_step(rows, f32));
         EXPECT_LE(peak(mlp_step(rows, bf16)), (is_gpu ? 1.0 : 0.65) * f32_peak) << rows;
@@ -116,13 +117,13 @@ TEST_P(SixteenBits, NeedNoMoreEpochs)
     const Device device = test::imitation(GetParam());
     const test::UseDevice use(device);
     const auto epochs = [](const Program& p) { return p.impl()->executable().compiled().plan.epochs; };
-    EXPECT_LE(epochs(gpt_step(true, Checkpoints::none)), epochs(gpt_step(false, Checkpoints::none)));
+    EXPECT_LE(epochs(gpt_step(bf16, Checkpoints::none)), epochs(gpt_step(std::nullopt, Checkpoints::none)));
     // A scaler adds the pass that unscales gradients, and the largest of its flags.
-    EXPECT_LE(epochs(gpt_step(true, Checkpoints::none, true)), epochs(gpt_step(true, Checkpoints::none)) + 2);
+    EXPECT_LE(epochs(gpt_step(f16, Checkpoints::none, true)), epochs(gpt_step(f16, Checkpoints::none)) + 2);
     // With checkpoints there are up to two more on GPUs.
     const std::uint32_t more = std::string(GetParam()) == "gpu" ? 2 : 0;
-    EXPECT_LE(epochs(gpt_step(true, Checkpoints::in_bf16)),
-              epochs(gpt_step(false, Checkpoints::in_f32)) + more);
+    EXPECT_LE(epochs(gpt_step(bf16, Checkpoints::in_bf16)),
+              epochs(gpt_step(std::nullopt, Checkpoints::in_f32)) + more);
 }
 
 } // namespace
