@@ -45,10 +45,11 @@ bool BlockMemory::grow(std::uint64_t bytes)
 {
     const SubAllocator::Usage usage = ranges_.usage();
     if (bytes > source_.max_block || bytes > usage.limit || usage.live > usage.limit - bytes) return false;
+    require_available(bytes);
     const std::uint64_t ceiling = std::max(usage.limit, source_.ceiling);
     bool trimmed = usage.reserved + bytes > ceiling;
     if (trimmed) trim();
-    const std::uint64_t left = ceiling - std::min(ceiling, ranges_.usage().reserved);
+    const std::uint64_t left = std::min(ceiling - std::min(ceiling, ranges_.usage().reserved), available());
     std::uint64_t size = std::clamp(usage.reserved, smallest_block, largest_block);
     size = std::max(std::min({size, source_.max_block, left}), bytes);
     for (;;) {
@@ -64,6 +65,25 @@ bool BlockMemory::grow(std::uint64_t bytes)
         }
         size = std::max(size / 2 / Tlsf::granule * Tlsf::granule, bytes);
     }
+}
+
+std::uint64_t BlockMemory::available() const
+{
+    return source_.available ? source_.available() : ~std::uint64_t{0};
+}
+
+// Drivers may give more than they estimate to be left, and then move memory of other programs, or this one's, to the
+// host, which makes all of them slow.
+void BlockMemory::require_available(std::uint64_t bytes)
+{
+    if (bytes <= available()) return;
+    trim();
+    if (const std::uint64_t left = available(); bytes > left)
+        reprise::detail::fail(
+            ErrorKind::out_of_memory, "allocate", "The driver of ", source_.name, " estimates that (",
+            format_bytes(left), ") are left for this process, but (", format_bytes(bytes),
+            ") are needed: close other programs that use the device, drop tensors that are not "
+            "needed, use smaller batches or checkpoint().");
 }
 
 void BlockMemory::add_block(std::uint64_t bytes)

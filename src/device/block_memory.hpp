@@ -17,6 +17,8 @@ public:
         std::uint64_t max_block = 0; // upper bound for the bytes of one block
         std::uint64_t ceiling = 0;   // upper bound for the bytes of all blocks, if larger than the limit
         std::string name;            // of the device
+        // The bytes that the driver estimates to be left for this process; null: unknown.
+        std::function<std::uint64_t()> available = nullptr;
     };
     BlockMemory(Source source, std::uint64_t limit) : source_(std::move(source)), ranges_(limit) {}
     // Starts with a first block, which the caller owns.
@@ -35,7 +37,9 @@ public:
 private:
     bool grow(std::uint64_t bytes); // false: limits reached; throws if the driver has no more memory
     void add_block(std::uint64_t bytes);
-    void trim(); // returns empty blocks to the driver
+    std::uint64_t available() const;
+    void require_available(std::uint64_t bytes); // trims, or throws Error(out_of_memory)
+    void trim();                                 // returns empty blocks to the driver
 
     Source source_;
     SubAllocator ranges_;

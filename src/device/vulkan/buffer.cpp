@@ -38,14 +38,14 @@ Buffer::Buffer(const LogicalDevice& device, std::uint64_t bytes, MemoryUse use, 
     VkMemoryRequirements needs{};
     vk.vkGetBufferMemoryRequirements(device_.handle(), handle(), &needs);
 
-    const std::uint32_t type = choose_type(device_, needs.memoryTypeBits, use);
-    flags_ = device_.memory_flags(type);
+    memory_type_ = choose_type(device_, needs.memoryTypeBits, use);
+    flags_ = device_.memory_flags(memory_type_);
     const VkMemoryAllocateFlagsInfo flags{.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO,
                                           .flags = VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT};
     const VkMemoryAllocateInfo allocation{.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
                                           .pNext = &flags,
                                           .allocationSize = needs.size,
-                                          .memoryTypeIndex = type};
+                                          .memoryTypeIndex = memory_type_};
     memory_.create("allocate", "vkAllocateMemory", &VolkDeviceTable::vkAllocateMemory, allocation);
     device_.check("allocate", "vkBindBufferMemory",
                   [&] { return vk.vkBindBufferMemory(device_.handle(), handle(), memory_.get(), 0); });

@@ -25,6 +25,7 @@ public:
     Address address() const noexcept { return address_; }
     std::uint64_t bytes() const noexcept { return bytes_; }
     std::byte* host() const noexcept { return host_; } // null: not mapped
+    std::uint32_t memory_type() const noexcept { return memory_type_; }
     VkMemoryPropertyFlags flags() const noexcept { return flags_; }
 
 private:
@@ -36,6 +37,7 @@ private:
     Address address_ = 0;
     std::byte* host_ = nullptr;
     VkMemoryPropertyFlags flags_ = 0;
+    std::uint32_t memory_type_ = 0;
 };
 
 // Creates buffers as the chunks of a pool; buffer_of() is the buffer that contains a slice.

@@ -121,6 +121,17 @@ OnClose::~OnClose()
     device_.on_close_.erase(position_);
 }
 
+std::uint64_t LogicalDevice::available_bytes(std::uint32_t memory_type) const
+{
+    VkPhysicalDeviceMemoryBudgetPropertiesEXT budget{
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_BUDGET_PROPERTIES_EXT};
+    VkPhysicalDeviceMemoryProperties2 query{.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_PROPERTIES_2,
+                                            .pNext = &budget};
+    instance_->functions().vkGetPhysicalDeviceMemoryProperties2(physical_.handle, &query);
+    const std::uint32_t heap = physical_.memory.memoryTypes[memory_type].heapIndex;
+    return budget.heapBudget[heap] - std::min(budget.heapBudget[heap], budget.heapUsage[heap]);
+}
+
 std::uint32_t LogicalDevice::memory_type(std::uint32_t bits, VkMemoryPropertyFlags required,
                                          VkMemoryPropertyFlags wanted, VkMemoryPropertyFlags unwanted) const
 {

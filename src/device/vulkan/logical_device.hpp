@@ -26,6 +26,9 @@ public:
     // True if the host can read and write buffers in device memory at full speed.
     bool unified() const noexcept { return physical_.is_unified() && !imitate_discrete_; }
     bool imitates_discrete() const noexcept { return imitate_discrete_; }
+    // Requires PhysicalDevice::memory_budget: what is left of the driver's estimate for this process, in the heap of
+    // the memory type.
+    std::uint64_t available_bytes(std::uint32_t memory_type) const;
 
     // Returns a memory type among `bits` that has all `required` flags and maximizes the number of `wanted` flags minus
     // the number of `unwanted` flags.  Throws Error(unsupported) if there is none.

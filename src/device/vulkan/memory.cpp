@@ -15,20 +15,24 @@ DeviceMemory::Location whole(const Buffer& buffer)
 
 DeviceMemory::DeviceMemory(const LogicalDevice& device, const Slab& slab, std::uint64_t limit,
                            std::function<void()> drain)
-    : device_(device), blocks_(further_blocks(std::move(drain)), limit, slab.buffer().address(),
-                               slab.buffer().bytes(), slab.has_windows() ? window_bytes : 0)
+    : device_(device),
+      blocks_(further_blocks(std::move(drain), slab.buffer().memory_type()), limit, slab.buffer().address(),
+              slab.buffer().bytes(), slab.has_windows() ? window_bytes : 0)
 {
     locations_[slab.buffer().address()] = whole(slab.buffer());
 }
 
-BlockMemory::Source DeviceMemory::further_blocks(std::function<void()> drain)
+BlockMemory::Source DeviceMemory::further_blocks(std::function<void()> drain, std::uint32_t type)
 {
     return {.add = [this](std::uint64_t bytes) { return add_buffer(bytes); },
             .remove = [this](Address block) { remove_buffer(block); },
             .drain = std::move(drain),
             .max_block = device_.physical().v11.maxMemoryAllocationSize,
             .ceiling = device_.physical().heap_bytes(),
-            .name = device_.physical().properties.deviceName};
+            .name = device_.physical().properties.deviceName,
+            .available = device_.physical().memory_budget
+                             ? std::function([this, type] { return device_.available_bytes(type); })
+                             : nullptr};
 }
 
 SubAllocator::Allocation DeviceMemory::allocate(std::uint64_t bytes)
@@ -65,12 +69,18 @@ void DeviceMemory::remove_buffer(Address block) noexcept
 void DeviceMemory::add_location(Address address, const Location& location)
 {
     const std::unique_lock lock(mutex_);
-    locations_[address] = location;
+    ++added_[address];
+    Location& known = locations_[address];
+    if (known.bytes < location.bytes)
+        known = location; // ranges of one buffer, whose size may be given as less
 }
 
 void DeviceMemory::remove_location(Address address) noexcept
 {
     const std::unique_lock lock(mutex_);
+    const auto found = added_.find(address);
+    if (--found->second > 0) return;
+    added_.erase(found);
     locations_.erase(address);
 }
 

@@ -23,25 +23,26 @@ public:
 
     // The buffer range at a device address.
     struct Location {
-        VkBuffer buffer;
-        std::uint64_t offset, bytes; // bytes: to the end of the range
-        std::byte* host;             // null: not mapped
-        bool host_cached;            // the host can read it at full speed
+        VkBuffer buffer = VK_NULL_HANDLE;
+        std::uint64_t offset = 0, bytes = 0; // bytes: to the end of the range
+        std::byte* host = nullptr;           // null: not mapped
+        bool host_cached = false;            // the host can read it at full speed
     };
     // Throws Error(internal) if the range lies in no registered buffer.
     Location locate(Address, std::uint64_t bytes) const;
-    // Registers ranges of other buffers for locate().
+    // Registers ranges of other buffers for locate().  A range may be registered several times.
     void add_location(Address, const Location&);
     void remove_location(Address) noexcept;
 
 private:
-    BlockMemory::Source further_blocks(std::function<void()> drain);
+    BlockMemory::Source further_blocks(std::function<void()> drain, std::uint32_t memory_type);
     Address add_buffer(std::uint64_t bytes);
     void remove_buffer(Address) noexcept;
 
     const LogicalDevice& device_;
     mutable std::shared_mutex mutex_;
     std::map<Address, Location> locations_;              // blocks and added ranges
+    std::map<Address, std::size_t> added_;               // how often each range is registered
     std::map<Address, std::unique_ptr<Buffer>> buffers_; // further blocks
     BlockMemory blocks_; // last member: its destructor frees blocks through the members above
 };

@@ -226,6 +226,7 @@ PhysicalDevice inspect(const Instance& instance, VkPhysicalDevice handle)
     }
     d.compute_units = compute_units_of(instance, handle);
     d.portability_subset = instance.has_device_extension(handle, "VK_KHR_portability_subset");
+    d.memory_budget = instance.has_device_extension(handle, VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
     return d;
 }
 

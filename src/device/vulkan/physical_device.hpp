@@ -47,6 +47,7 @@ struct PhysicalDevice {
     std::uint32_t timestamp_bits = 0; // of that family; 0: no timestamps
     std::uint32_t compute_units = 0;  // multiprocessors of a GPU; 0: unknown
     bool portability_subset = false;  // must be enabled if the extension exists
+    bool memory_budget = false;       // the driver estimates the memory that is left for this process
     CooperativeMatrices matrices;
     std::vector<std::string> refusals; // sentences; empty: the device can be used
 
