@@ -1,7 +1,9 @@
 // Devices: listing, opening and choosing them, and counters of their work.
 #pragma once
+#include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -58,6 +60,34 @@ public:
     // estimated from the last calls.  The limit holds for all handles of the device.  A small number suits an
     // application that shares the queue, as its own work waits for these calls.
     void set_calls_in_flight(std::uint32_t most) const;
+
+    // Bounds the time for which the device works without a pause, for an application that also draws.  Calls of
+    // programs and evaluations are then queued, and the driver gets their launches in parts of about this time:
+    // one with each advance(), and one after the other while a thread waits for a result.  A call of a program is
+    // cut between launches that depend on each other, so that a longer launch takes as long as it takes; eager
+    // code that runs for the first time is cut every 64 launches.  Parts are chosen by the times of the program's
+    // last call; those of its first call are short.  The results have the same bits.  Empty: no bound (the
+    // default), which also hands over all that is queued.  Error(argument) unless the time is positive,
+    // Error(unsupported) except on Vulkan devices.
+    void set_slice(std::optional<std::chrono::nanoseconds> slice) const;
+    // Starts a new slice: hands the next part of the queue to the driver, unless the device is still busy with
+    // the last one.  It does not wait for the device.  Returns whether the queue is empty and the slice has time
+    // left, so that another call would begin at once.  Without set_slice(), returns whether the device is idle.
+    //
+    //     device.set_slice(4ms);
+    //     while (window.draw()) // once a frame
+    //         for (device.advance(); device.slice_left() > 0ns;) loss = step(batch());
+    bool advance() const;
+    // The estimated time that is left of the slice that the last advance() started: work up to it begins at once.
+    // Zero while work is queued, and without set_slice().
+    std::chrono::nanoseconds slice_left() const;
+    // Drops calls of programs that are queued by set_slice(), from any thread, and returns their number.  What the
+    // driver has been given runs on, for about a slice.  Calls are dropped from the newest one back, up to one that
+    // has begun to write the program's state or whose result an evaluation reads: that one and all before it stay,
+    // as do evaluations and uploads.  State and gradients keep their values from before a dropped call.  Using one
+    // of its results throws Error(cancelled).  Hooks of dropped calls are undone on this thread (on_each_call()),
+    // such as an optimizer's count of steps, and random numbers that nothing has drawn since are drawn again.
+    std::size_t cancel() const;
 
     // Waits until all submitted work is done, frees all memory and all objects of the driver, and closes the
     // device for all its handles.  An application's own VkDevice is no longer used and may be destroyed.

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <tuple>
 #include <type_traits>
@@ -33,6 +34,9 @@ struct RecordOptions {
     // fits at the smallest sizes; from a call, before it has any effect, if nothing fits at its sizes. If a program
     // becomes a part of another one, the other's budget applies.
     std::optional<std::uint64_t> memory_budget = std::nullopt;
+    // Cancels the recording from another thread: record() then throws Error(cancelled) before its next pass or
+    // compilation of a kernel.
+    std::stop_token stop{};
 };
 
 // The time of one launch of a call.
@@ -275,9 +279,10 @@ bool is_recording();
 // The number of this thread's current recording, unique among all recordings; 0 if there is none.
 std::uint32_t recording_id();
 
-// Runs `f` at the start of each call of the program that is being recorded; in eager code, runs it immediately. If such
-// a call fails, `undo` reverts the effect of `f`. Without `undo`, the next call counts as a retry of the failed one and
-// does not run `f` again.
+// Runs `f` at the start of each call of the program that is being recorded; in eager code, runs it immediately. If
+// such a call fails, or Device::cancel() drops it, `undo` reverts the effect of `f`, in the second case on the thread
+// that cancels. Without `undo`, the call after a failed one counts as its retry and does not run `f` again; after a
+// dropped one `f` runs again.
 void on_each_call(std::function<void()> f, std::function<void()> undo = nullptr);
 // While this object exists, nothing that this thread does is recorded. It serves to create state, such as moments,
 // inside a recorded function.

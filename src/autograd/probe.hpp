@@ -22,6 +22,7 @@ struct ProbeEvaluator final : graph::Evaluator {
         detail::fail(ErrorKind::state, "read",
                      "A placeholder has no value: only its shape and dtype can be read here.");
     }
+    bool is_ready(const graph::Value&) override { return false; }
     std::shared_ptr<graph::Storage> upload(const char*, const graph::TensorType&,
                                            std::span<const std::byte>) override
     {

@@ -19,6 +19,10 @@
 //              uses them.
 // Time.        Every submit() returns a ticket, a value of one timeline; done(t) implies done(u)
 //              for u < t.
+// Slices.      After set_slice(), submissions wait in a queue, in their order.  The driver gets them in parts that take
+//              about the time of a slice: by advance(), and while a thread waits for a ticket.  cancel() drops the
+//              newest calls of droppable recordings, back to the first one that has begun to write state or that a
+//              call of another kind reads.  Their tickets count as done, and dropped() tells them from others.
 // Errors.      Every driver call goes through one checker (fail_next() makes it fail).  Out of memory
 //              throws Error(out_of_memory) and changes nothing.  After Error(device_lost) all further
 //              calls throw it.
@@ -27,11 +31,14 @@
 // Validation.  The device trusts its caller: bounds, hazards and group counts below 2^32 are checked by
 //              higher layers.
 #pragma once
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -76,6 +83,7 @@ struct LaunchDeclaration {
     std::uint32_t epoch = 0; // never decreases from launch to launch
     // It has no groups in almost all calls and costs nothing in these; the warm-up leaves it out.
     bool rarely_dispatched = false;
+    bool writes_state = false; // memory whose value from before the call is needed if the call is dropped
 };
 
 struct RecordingOptions {
@@ -83,6 +91,8 @@ struct RecordingOptions {
     bool warm_up = true;     // end record() with a run of 0 groups, so that drivers compile now
     bool timestamps = false; // one per launch, read with Recording::times()
     bool one_shot = false;   // submitted once, cheapest to record; ignores slots and warm_up
+    bool droppable = false;  // cancel() may drop its calls
+    std::stop_token stop{};  // checked before each pipeline is compiled
 };
 
 class Recording {
@@ -91,6 +101,8 @@ public:
     virtual void begin() = 0; // waits until a slot is free
     virtual void set(std::uint32_t launch, const LaunchArguments&) = 0;
     virtual Ticket submit() = 0;
+    // Between begin() and submit(): the call reads what the ticket's call computes, which is then not dropped.
+    virtual void depends_on(Ticket) {}
     // For the newest finished call: the nanoseconds from its start until each launch began, then until the call ended.
     // Empty if no call has finished, or without timestamps.
     struct Times {
@@ -199,9 +211,17 @@ public:
     // Allows f32 products by product_library to round operands to 10 mantissa bits (TF32), from the next set() on.
     virtual void set_tensor_float32(bool) {}
 
+    virtual Ticket submitted() const = 0; // the last ticket given out
     virtual bool done(Ticket) = 0;
     virtual void wait(Ticket) = 0;
     virtual void wait_idle() = 0;
+
+    // See Slices above, and the members of the same names in include/reprise/device.hpp.
+    virtual void set_slice(std::optional<std::chrono::nanoseconds>); // throws Error(unsupported)
+    virtual bool advance() { return done(submitted()); }
+    virtual std::chrono::nanoseconds slice_left() { return {}; }
+    virtual std::size_t cancel() { return 0; } // returns the number of calls that it dropped
+    virtual bool dropped(Ticket) const { return false; }
 
     // For tests: makes the n-th next driver call of this kind fail (n = 1: the very next one).
     // Kinds: "allocate" (with each allocate()), "submit", "wait", "record".

@@ -68,6 +68,13 @@ void Health::fail_closed(const char* op)
         "open a device anew.");
 }
 
+void Device::set_slice(std::optional<std::chrono::nanoseconds> slice)
+{
+    if (slice)
+        reprise::detail::fail(ErrorKind::unsupported, "set_slice", "The device (", capabilities().id,
+                              ") cannot run in slices: use a Vulkan device.");
+}
+
 void fail_unset(std::size_t set, std::size_t launches)
 {
     reprise::detail::fail(ErrorKind::internal, "submit", "(", set, ") of (", launches,

@@ -144,17 +144,26 @@ void Context::compute(std::span<const Value> requested, Origin who, CoScheduled 
 }
 
 namespace {
-std::vector<device::Operand> operands_of(const Evaluation& e)
+Executable::Call call_of(const Context& context, const Evaluation& e)
 {
-    std::vector<device::Operand> out;
-    out.reserve(e.externals.size());
+    Executable::Call call;
+    call.externals.reserve(e.externals.size());
     for (const Value* v : e.externals) {
-        const device::Memory& memory = *Stored::of(*v).memory;
-        out.push_back({memory.address, memory.bytes});
+        const Stored& s = Stored::of(*v);
+        context.require_computed(s);
+        call.externals.push_back({s.memory->address, s.memory->bytes});
+        if (s.written && context.has_slices()) call.reads.push_back(s.written);
     }
-    return out;
+    return call;
 }
 } // namespace
+
+void Context::require_computed(const Stored& s) const
+{
+    if (s.written && device_->dropped(s.written))
+        detail::fail(ErrorKind::cancelled, "cancel",
+                     "The tensor was not computed, as Device::cancel() has dropped the call: call it again.");
+}
 
 void Context::plan_once(const Evaluation& e, Origin who)
 {
@@ -167,7 +176,7 @@ void Context::plan_once(const Evaluation& e, Origin who)
     }
     const std::unique_ptr<Executable> executable = executable_of(request, who);
     count_plan(executable->compiled().plan);
-    Executable::Call call{.symbols = {}, .externals = operands_of(e)};
+    Executable::Call call = call_of(*this, e);
     executable->query_host_scalars(call.numbers);
     const Executable::Outcome outcome = executable->run_once(call);
     submitted(outcome.ticket);
@@ -193,7 +202,7 @@ bool Context::replayed(const Evaluation& e, GraphKey& key, Origin who)
 
 void Context::replay(const Evaluation& e, const DynamicValues& values, CompiledGraph& graph)
 {
-    Executable::Call call{.symbols = {}, .externals = operands_of(e)};
+    Executable::Call call = call_of(*this, e);
     if (graph.is_new()) count_plan(graph.executable().compiled().plan);
     const std::uint64_t before = graph.executable().bytes_placed();
     const Executable::Outcome outcome = graph.run(values, call);
@@ -213,7 +222,7 @@ void Context::store(const Evaluation& e, const Executable& executable, const Exe
         auto stored = std::make_shared<Stored>(
             of ? of->memory : executable.output(outcome, executable.compiled().results[i].value),
             execution::bytes_of(v.type()), executable.result_layout(i));
-        if (of) stored->written = of->written;
+        stored->written = of ? of->written : outcome.ticket;
         v.node->storage[v.index] = std::move(stored);
     }
     for (const Value& v : e.results) v.node->has_storage.store(true, std::memory_order_release);
@@ -282,10 +291,73 @@ void Context::read(const Value& v, std::span<std::byte> to)
     const Value whole = row_major(v);
     if (to.empty()) return;
     const Stored& s = Stored::of(whole);
-    if (s.written) { // waits for this value only, not for work submitted later
+    require_computed(s);
+    if (s.written && s.memory->host) { // waits for this value only, not for work submitted later
         device_->wait(s.written);
         std::memcpy(to.data(), s.memory->host, to.size());
     } else device_->download(s.memory->address, to);
+    require_computed(s); // the call may have been dropped while this thread waited
+}
+
+void Context::set_slice(std::optional<std::chrono::nanoseconds> slice)
+{
+    const std::lock_guard lock(mutex_); // no call is made in between
+    device_->set_slice(slice);
+    has_slices_ = slice.has_value();
+    forget_done_calls();
+}
+
+bool Context::advance()
+{
+    if (const std::unique_lock lock(mutex_, std::try_to_lock); lock) forget_done_calls();
+    return device_->advance();
+}
+
+void Context::forget_done_calls()
+{
+    const auto is_over = [&](const Undo& u) { return device_->done(u.call) && !device_->dropped(u.call); };
+    while (!undos_.empty() && is_over(undos_.front())) undos_.pop_front();
+}
+
+void Context::undo_if_dropped(device::Ticket call, std::weak_ptr<Undoable> by)
+{
+    forget_done_calls();
+    undos_.push_back({call, std::move(by)});
+}
+
+std::size_t Context::cancel()
+{
+    const std::size_t calls = device_->cancel(); // without the lock, which a thread that waits may hold
+    std::vector<Undo> dropped;
+    {
+        const std::lock_guard lock(mutex_);
+        while (!undos_.empty() && device_->dropped(undos_.back().call)) { // they are the newest ones
+            dropped.push_back(std::move(undos_.back()));
+            undos_.pop_back();
+        }
+        forget_done_calls();
+    }
+    std::exception_ptr failed;
+    for (const Undo& u : dropped) {
+        try {
+            if (const auto by = u.by.lock()) by->undo(u.call);
+        } catch (...) { // the others are undone all the same
+            failed = std::current_exception();
+        }
+    }
+    if (failed) std::rethrow_exception(failed);
+    return calls;
+}
+
+bool Context::is_ready(const Value& v)
+{
+    const std::lock_guard lock(mutex_);
+    const Value* base = &v; // a view is ready once what it shows is
+    while (base && !base->node->materialised()) base = graph::view_base(*base);
+    if (!base) return false;
+    const Stored& s = Stored::of(*base);
+    require_computed(s);
+    return device_->done(s.written ? s.written : device_->submitted());
 }
 
 std::shared_ptr<graph::Storage> Context::upload(const char* by, const graph::TensorType& type,

@@ -2,7 +2,9 @@
 // values.
 #pragma once
 #include <atomic>
+#include <chrono>
 #include <cstdint>
+#include <deque>
 #include <limits>
 #include <map>
 #include <memory>
@@ -21,6 +23,17 @@
 
 namespace reprise::eager {
 
+// What makes calls that Device::cancel() may drop.
+class Undoable {
+public:
+    Undoable() = default;
+    virtual ~Undoable() = default;
+    Undoable(const Undoable&) = delete;
+    Undoable& operator=(const Undoable&) = delete;
+    // Undoes what the call has done on the host.  Called for the newest call first, without a lock.
+    virtual void undo(device::Ticket call) = 0;
+};
+
 class Context final : public graph::Evaluator, public std::enable_shared_from_this<Context> {
 public:
     explicit Context(std::shared_ptr<device::Device>);
@@ -30,6 +43,7 @@ public:
     void accept(const char* by, const graph::Op* op, DType) const override;
     void evaluate(std::span<const graph::Value>) override;
     void read(const graph::Value&, std::span<std::byte> to) override;
+    bool is_ready(const graph::Value&) override;
     std::shared_ptr<graph::Storage> upload(const char* by, const graph::TensorType&,
                                            std::span<const std::byte> from) override;
     void release(std::span<const graph::Node* const>) override;
@@ -39,6 +53,15 @@ public:
 
     const std::shared_ptr<device::Device>& device() const { return device_; }
     std::recursive_mutex& mutex() { return mutex_; }
+    // Throws Error(cancelled) if Device::cancel() has dropped the call that computes the value.
+    void require_computed(const execution::Stored&) const;
+    // Device's members of the same names.
+    void set_slice(std::optional<std::chrono::nanoseconds>);
+    bool advance();
+    std::size_t cancel();
+    bool has_slices() const { return has_slices_; }
+    // Lets cancel() undo a call that it drops.  Requires mutex().
+    void undo_if_dropped(device::Ticket, std::weak_ptr<Undoable>);
     // Returns the value itself where it is stored row-major from the start of its memory, else a copy that is.
     graph::Value row_major(const graph::Value&);
     graph::Value copy_of(const graph::Value&); // a row-major copy in new memory
@@ -50,7 +73,11 @@ public:
     void count_plan(const plan::Plan&);
     void count_placed(std::uint64_t bytes) { bytes_placed_ += bytes; }
     // Waits where too many calls are in flight.  Called before a call, without the lock.
-    void make_room() { run_ahead_.make_room(*device_); }
+    void make_room()
+    {
+        if (!has_slices_)
+            run_ahead_.make_room(*device_); // with slices, the application decides how far ahead it is
+    }
     void submitted(device::Ticket); // notes the submission of a call; 0: it had no launches
     void set_calls_in_flight(std::uint32_t max_calls) { run_ahead_.set_limit(max_calls); }
     // evaluate_pending() calls evaluate(), which may wait for calls in flight, if some value is pending.
@@ -93,6 +120,13 @@ private:
     Evaluation evaluation_; // like key_, from the last evaluation, to reuse the memory
     GraphKey key_;
     std::uint64_t evaluations_ = 0;
+    std::atomic<bool> has_slices_ = false;
+    void forget_done_calls();
+    struct Undo {
+        device::Ticket call;
+        std::weak_ptr<Undoable> by;
+    };
+    std::deque<Undo> undos_; // of calls that may be dropped; guarded by mutex_
     mutable std::mutex queue_mutex_;
     using Queue = std::vector<std::weak_ptr<const graph::Node>>;
     // By thread, as only the thread that runs a segment evaluates its nodes.  A thread's queue holds at most 4096

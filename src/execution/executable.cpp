@@ -27,7 +27,7 @@ constexpr bool debug_build = true;
 } // namespace
 
 Executable::Executable(plan::Compiled compiled, std::shared_ptr<device::Device> device, Purpose purpose)
-    : compiled_(std::move(compiled)), device_(std::move(device)),
+    : compiled_(std::move(compiled)), device_(std::move(device)), purpose_(purpose),
       writer_(compiled_.plan, device_->capabilities(), program_),
       cache_(purpose == Purpose::eager ? max_eager_cache_bytes : max_cache_bytes)
 {
@@ -182,10 +182,13 @@ device::LaunchDeclaration Executable::declaration(const plan::PlanLaunch& l) con
                                 .epoch = l.epoch,
                                 // for tensors outside of the slab or larger than a window
                                 .rarely_dispatched = l.fallback_of != plan::no_launch};
-    for (const plan::PlanOperand& o : l.operands)
+    for (const plan::PlanOperand& o : l.operands) {
         d.operands.push_back(o.use == ops::Use::read    ? device::Access::read
                              : o.use == ops::Use::write ? device::Access::write
                                                         : device::Access::read_write);
+        d.writes_state =
+            d.writes_state || (plan::writes(o) && compiled_.plan.values[o.value].place == Place::external);
+    }
     return d;
 }
 
@@ -196,10 +199,13 @@ std::vector<device::LaunchDeclaration> Executable::declarations() const
     return out;
 }
 
-void Executable::record(std::uint32_t slots, bool timestamps, bool warm_up)
+void Executable::record(std::uint32_t slots, bool timestamps, bool warm_up, std::stop_token stop)
 {
-    recording_ =
-        device_->record(declarations(), {.slots = slots, .warm_up = warm_up, .timestamps = timestamps});
+    recording_ = device_->record(declarations(), {.slots = slots,
+                                                  .warm_up = warm_up,
+                                                  .timestamps = timestamps,
+                                                  .droppable = purpose_ == Purpose::program,
+                                                  .stop = std::move(stop)});
     max_timed_ = timestamps ? std::max<std::size_t>(slots, 1) : 0;
 }
 
@@ -213,7 +219,8 @@ Executable::Outcome Executable::replay(const Call& call)
     const std::shared_ptr<CallObserver> observer = call_observer();
     if (!observer) timed_recording_.reset();
     else if (!timed_recording_ && !max_timed_)
-        timed_recording_ = device_->record(declarations(), {.slots = 1, .timestamps = true});
+        timed_recording_ = device_->record(
+            declarations(), {.slots = 1, .timestamps = true, .droppable = purpose_ == Purpose::program});
     device::Recording& recording = timed_recording_ ? *timed_recording_ : *recording_;
     std::vector<std::uint32_t> ran;
     recording.begin();
@@ -222,6 +229,7 @@ Executable::Outcome Executable::replay(const Call& call)
         if (observer && arguments.groups > 0) ran.push_back(i);
         recording.set(i, arguments);
     }
+    for (const device::Ticket t : call.reads) recording.depends_on(t);
     const auto submitted = std::chrono::steady_clock::now();
     outcome.ticket = recording.submit();
     if (observer) observe(*observer, call, recording, outcome.ticket, submitted, ran);
@@ -264,6 +272,7 @@ Executable::Outcome Executable::run_once(const Call& call)
             {.slots = 1, .warm_up = false, .timestamps = observer != nullptr, .one_shot = !observer});
         recording->begin();
         for (std::uint32_t i = 0; i < arguments.size(); ++i) recording->set(i, arguments[i]);
+        for (const device::Ticket t : call.reads) recording->depends_on(t);
         const auto submitted = std::chrono::steady_clock::now();
         outcome.ticket = recording->submit();
         if (observer) observe(*observer, call, *recording, outcome.ticket, submitted, ran);

@@ -31,6 +31,7 @@ public:
         std::vector<std::int64_t> symbols;      // values, in the order of symbols()
         std::vector<device::Operand> externals; // by slot
         std::vector<double> numbers{};          // results of query_host_scalars()
+        std::vector<device::Ticket> reads{}; // of the calls that have computed externals; may be incomplete
     };
     struct Outcome {
         std::vector<std::shared_ptr<device::Memory>> outputs; // see output()
@@ -42,7 +43,7 @@ public:
     // Declares that the host will read this result, which up to 4096 bytes is then allocated in host-visible memory.
     void make_readable(std::size_t result);
     // Records the launches for calls at any size.
-    void record(std::uint32_t slots, bool timestamps, bool warm_up = true);
+    void record(std::uint32_t slots, bool timestamps, bool warm_up = true, std::stop_token stop = {});
     // Timestamps of the newest finished call, with the values of its symbols: the start of each launch, and at the end
     // of the list the end of all (device.hpp).
     struct Times {
@@ -124,6 +125,7 @@ private:
 
     plan::Compiled compiled_;
     std::shared_ptr<device::Device> device_;
+    Purpose purpose_;
     shape::DimProgram program_;
     BlockWriter writer_;
     std::vector<shape::Slot> elements_; // by plan value

@@ -22,7 +22,7 @@ struct Stored : graph::Storage {
     const std::shared_ptr<device::Memory> memory;
     const std::unique_ptr<const Layout> layout; // null: row-major, without gaps, from the memory's start
     const std::uint64_t bytes;                  // of the elements, without gaps
-    // For host-visible memory: the ticket after which the value has been written; 0: not set.
+    // The ticket of the call that computed the value; 0: not known, as programs update it in place.
     mutable device::Ticket written = 0;
 
     bool row_major() const { return !layout; }

@@ -30,6 +30,8 @@ public:
     virtual void evaluate(std::span<const Value>) = 0;
     // Evaluates a value, waits for it and copies it to the host, row-major.
     virtual void read(const Value&, std::span<std::byte> to) = 0;
+    // Whether read() would not wait.
+    virtual bool is_ready(const Value&) = 0;
     // Checks the dtype by accept(), then copies the elements to the device.  `by` is the function's name, for errors.
     virtual std::shared_ptr<Storage> upload(const char* by, const TensorType&,
                                             std::span<const std::byte> from) = 0;

@@ -54,6 +54,12 @@ Value value_to_read(const Tensor& t)
 }
 } // namespace
 
+bool Tensor::is_ready() const
+{
+    const Value v = value_to_read(*this);
+    return v.node->evaluator->is_ready(v);
+}
+
 std::size_t Tensor::elements_to_read() const
 {
     const Value v = value_to_read(*this);

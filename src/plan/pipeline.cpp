@@ -1,17 +1,19 @@
 #include "plan/pipeline.hpp"
 
+#include "base/stop.hpp"
 #include "kernels/chain.hpp"
 
 namespace reprise::plan {
 
 namespace {
 
-// In debug builds, checks the plan after each pass, so that an error names the pass that broke it.
-void check_after([[maybe_unused]] const Compiled& c, [[maybe_unused]] const char* pass)
+// Runs between two passes.  Debug builds check the plan, so that an error names the pass that broke it.
+void after(const Request& request, [[maybe_unused]] const Compiled& c, [[maybe_unused]] const char* pass)
 {
 #ifndef NDEBUG
     check_invariants(c, pass);
 #endif
+    detail::check_stop(request.stop, "record");
 }
 
 } // namespace
@@ -24,38 +26,38 @@ bool fuses_elementwise(const Request& request)
 Compiled draft(const Request& request)
 {
     Compiled c = lower(request);
-    check_after(c, "lower");
+    after(request, c, "lower");
     recompute_segments(c);
-    check_after(c, "recompute_segments");
+    after(request, c, "recompute_segments");
     eliminate_common_subexpressions(c);
-    check_after(c, "eliminate_common_subexpressions");
+    after(request, c, "eliminate_common_subexpressions");
     assign_state(c, request);
-    check_after(c, "assign_state");
+    after(request, c, "assign_state");
     fold_casts(c.plan);
-    check_after(c, "fold_casts");
+    after(request, c, "fold_casts");
     repeat_casts(c.plan);
-    check_after(c, "repeat_casts");
+    after(request, c, "repeat_casts");
     eliminate_dead_code(c.plan);
-    check_after(c, "eliminate_dead_code");
+    after(request, c, "eliminate_dead_code");
     if (fuses_elementwise(request)) fuse(c.plan, *request.capabilities);
-    check_after(c, "fuse");
+    after(request, c, "fuse");
     advance_updates(c.plan);
-    check_after(c, "advance_updates");
+    after(request, c, "advance_updates");
     return c;
 }
 
 void finish(Compiled& c, const Request& request)
 {
-    check_after(c, "rematerialize"); // a memory budget may have added launches since draft()
+    after(request, c, "rematerialize"); // a memory budget may have added launches since draft()
     write_in_place(c.plan);
-    check_after(c, "write_in_place");
-    choose_kernels(c.plan, *request.capabilities);
-    check_after(c, "choose_kernels");
+    after(request, c, "write_in_place");
+    choose_kernels(c.plan, *request.capabilities, request.stop);
+    after(request, c, "choose_kernels");
     batch(c.plan);
-    check_after(c, "batch");
+    after(request, c, "batch");
     schedule(c.plan, *request.capabilities);
     find_lifetimes(c.plan);
-    check_after(c, "schedule");
+    after(request, c, "schedule");
 }
 
 Compiled compile(const Request& request)

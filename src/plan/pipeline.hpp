@@ -1,6 +1,7 @@
 // The compiler turns a graph into a plan by the passes that pipeline.cpp lists in order.
 #pragma once
 #include <span>
+#include <stop_token>
 #include <vector>
 
 #include "plan/plan.hpp"
@@ -24,7 +25,8 @@ struct Request {
     };
     std::vector<Assignment> assignments;
     const device::Capabilities* capabilities = nullptr;
-    bool fuse = false; // whether to fuse chains: worth it for plans that run repeatedly
+    bool fuse = false;      // whether to fuse chains: worth it for plans that run repeatedly
+    std::stop_token stop{}; // checked before each pass and each fused kernel
 };
 bool fuses_elementwise(const Request&); // whether it asks for that, and the device has a compiler
 
@@ -63,9 +65,10 @@ void eliminate_dead_code(Plan&);               // dce.cpp: removes launches whos
 void fuse(Plan&, const device::Capabilities&); // fuse.cpp: joins chains of elementwise launches
 void advance_updates(Plan&); // advance.cpp: updates state as soon as its gradient exists, to free that
 void write_in_place(Plan&);  // in_place.cpp: elementwise launches overwrite inputs at their last use
-void choose_kernels(Plan&, const device::Capabilities&); // choose.cpp: chooses elementwise kernels
-void batch(Plan&);                                       // batch.cpp: merges the updates of parameters
-void schedule(Plan&, const device::Capabilities&);       // schedule.cpp: assigns epochs
-void find_lifetimes(Plan&);                              // schedule.cpp: first and last epoch of each value
+// choose.cpp: chooses elementwise kernels, and compiles fused ones
+void choose_kernels(Plan&, const device::Capabilities&, const std::stop_token& = {});
+void batch(Plan&);                                 // batch.cpp: merges the updates of parameters
+void schedule(Plan&, const device::Capabilities&); // schedule.cpp: assigns epochs
+void find_lifetimes(Plan&);                        // schedule.cpp: first and last epoch of each value
 
 } // namespace reprise::plan

@@ -108,7 +108,7 @@ GeneratorState Program::Impl::draw()
 // too.
 Executable::Outcome Program::Impl::replay()
 {
-    const GeneratorState drawn = random_ops ? draw() : GeneratorState();
+    bound.drawn = random_ops ? draw() : GeneratorState();
     try {
         if (bound.choice.variant != used) bound.executable->take_arena(*variants[used].executable);
         used = bound.choice.variant;
@@ -119,9 +119,55 @@ Executable::Outcome Program::Impl::replay()
         context->submitted(outcome.ticket);
         return outcome;
     } catch (...) {
-        if (random_ops) ops::give_back_ordinals(drawn, random_ops); // unless others were taken since
+        if (random_ops) ops::give_back_ordinals(bound.drawn, random_ops); // unless others were taken since
         throw;
     }
+}
+
+Program::Impl::Undo Program::Impl::before_the_call() const
+{
+    Undo u;
+    for (const Grad& g : grads) u.grads.push_back(g.owner->grad);
+    for (const State& s : states) {
+        const Value& v = s.cell->value;
+        if (s.assigned && Stored::of(v).written != 0)
+            u.state.emplace_back(v.node->storage[v.index], Stored::of(v).written);
+    }
+    return u;
+}
+
+// Keeps what Device::cancel() needs to undo the call, if it drops it.
+void Program::Impl::keep(Undo u, device::Ticket call)
+{
+    while (!undos.empty() && context->device()->done(undos.front().call) &&
+           !context->device()->dropped(undos.front().call))
+        undos.pop_front();
+    u.call = call;
+    u.drawn = bound.drawn;
+    undos.push_back(std::move(u));
+    context->undo_if_dropped(call, weak_from_this());
+}
+
+void Program::Impl::undo(device::Ticket call)
+{
+    for (auto hook = hooks.rbegin(); hook != hooks.rend(); ++hook)
+        if (hook->undo) hook->undo();
+    const std::lock_guard lock(context->mutex());
+    const auto found =
+        std::find_if(undos.begin(), undos.end(), [&](const Undo& u) { return u.call == call; });
+    if (found == undos.end()) return;
+    if (random_ops) ops::give_back_ordinals(found->drawn, random_ops); // unless others were taken since
+    for (const auto& [storage, written] : found->state)
+        if (const auto held = storage.lock()) static_cast<const Stored&>(*held).written = written;
+    for (std::size_t i = 0; i < grads.size(); ++i) grads[i].owner->grad = found->grads[i];
+    undos.erase(found);
+}
+
+// From now on programs update the memory of assigned state in place.
+void Program::Impl::mark_state_as_written()
+{
+    for (std::size_t i = 0; i < states.size(); ++i)
+        if (states[i].assigned) bound.state[i]->written = 0;
 }
 
 void Program::Impl::Bound::clear()
@@ -268,7 +314,8 @@ Value Program::Impl::result_value(std::size_t result, const Executable::Outcome&
                                  bound.executable->result_shape(result)};
     const auto stored = std::make_shared<Stored>(memory, execution::bytes_of(view.dtype, type.shape),
                                                  bound.executable->result_layout(result));
-    if (value.place == plan::Place::output && memory->host) stored->written = outcome.ticket;
+    if (outcome.ticket != 0) stored->written = outcome.ticket;
+    else if (value.place == plan::Place::external) stored->written = bound.external[value.slot]->written;
     return graph::leaf(type, context, stored, false);
 }
 
@@ -277,17 +324,18 @@ void Program::Impl::bind_memory(const std::vector<Tensor>& inputs)
 {
     for (const State& s : states) {
         bound.state.push_back(&bind_state(s));
+        context->require_computed(*bound.state.back());
         if (!s.assigned) continue;
         bound.written.push_back(bound.state.back()->memory.get());
-        bound.state.back()->written = 0;
     }
     for (const Tensor& t : inputs) bound.input.push_back(&bind_input(t));
     for (const Binding& b : externals) {
         bound.external.push_back(b.source == Source::input   ? bound.input[b.index]
                                  : b.source == Source::state ? bound.state[b.index]
                                                              : &Stored::of(constants[b.index]));
-        bound.call.externals.push_back(
-            {bound.external.back()->memory->address, bound.external.back()->bytes});
+        const Stored& s = *bound.external.back();
+        context->require_computed(s);
+        bound.call.externals.push_back({s.memory->address, s.bytes});
     }
 }
 
@@ -333,8 +381,12 @@ std::vector<Tensor> Program::Impl::run(const std::vector<Tensor>& inputs, const 
     std::lock_guard lock(context->mutex());
     find_grads();
     bind_memory(inputs);
+    std::optional<Undo> undo;
+    if (context->has_slices()) undo = before_the_call();
     const Executable::Outcome outcome = replay();
     of_call.succeed();
+    mark_state_as_written();
+    if (undo) keep(*std::move(undo), outcome.ticket);
 
     std::vector<Tensor> out;
     out.reserve(outputs.size());

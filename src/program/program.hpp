@@ -2,6 +2,7 @@
 // state.
 #pragma once
 #include <atomic>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -20,7 +21,7 @@
 
 namespace reprise {
 
-struct Program::Impl {
+struct Program::Impl : eager::Undoable, std::enable_shared_from_this<Program::Impl> {
     std::shared_ptr<eager::Context> context;
     program::Signature signature;
     // There is one variant; with a memory budget there may be several, each of which drops more values than the one
@@ -94,6 +95,7 @@ struct Program::Impl {
     std::atomic<std::thread::id> caller; // the thread that holds the mutex
 
     std::vector<Tensor> call(const std::vector<Tensor>& inputs, const DimVector& sizes);
+    void undo(device::Ticket call) override;
     // Inlines the call into the active recording (inline.cpp).
     std::vector<Tensor> append_to(program::Trace&, const std::vector<Tensor>& inputs,
                                   const DimVector& sizes) const;
@@ -121,6 +123,7 @@ private:
         std::vector<std::int64_t> sizes;
         std::vector<const execution::Stored*> state, input, external;
         std::vector<const device::Memory*> written;
+        GeneratorState drawn{}; // before its random numbers
 
         void clear();
     } bound;
@@ -130,6 +133,20 @@ private:
     void choose(const std::vector<std::int64_t>& sizes);
     GeneratorState draw();
     execution::Executable::Outcome replay();
+    // What undo() needs of a call.
+    // What undo() needs of a call: what was there before it.
+    struct Undo {
+        device::Ticket call = 0;
+        GeneratorState drawn{};
+        std::vector<std::shared_ptr<graph::Cell>> grads{}; // by index of `grads`
+        // Stored::written of assigned state that another call has computed.  Weak, as a use of the storage would count
+        // as shared.
+        std::vector<std::pair<std::weak_ptr<graph::Storage>, device::Ticket>> state{};
+    };
+    std::deque<Undo> undos; // with slices: of the calls that may be dropped; guarded by the context's mutex
+    Undo before_the_call() const;
+    void mark_state_as_written();
+    void keep(Undo, device::Ticket);
     void bind_sizes(const std::vector<Tensor>& inputs, const DimVector& sizes);
     class Hooks;
     void compute_inputs(const std::vector<Tensor>&);

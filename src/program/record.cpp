@@ -29,6 +29,7 @@ public:
     {
         request_.capabilities = &p_.context->device()->capabilities();
         request_.fuse = options_.fuse;
+        request_.stop = options_.stop;
         for (std::size_t i = 0; i < placeholders.size(); ++i)
             bind(placeholders[i], {Program::Impl::Source::input, i});
         for (const Trace::State& s : trace_.states()) {
@@ -205,7 +206,7 @@ Program record_function(const TracedFunction& f, const std::vector<Spec>& specs,
         std::vector<std::size_t> positions = symbol_positions(*p, *e);
         e->set_counters(counters(*p));
         for (const std::size_t i : p->outputs) e->make_readable(i);
-        e->record(options.slots, options.timestamps);
+        e->record(options.slots, options.timestamps, true, options.stop);
         p->variants.push_back({std::move(e), std::move(positions)});
     }
     trace.succeed();

@@ -188,6 +188,16 @@ void Device::set_calls_in_flight(std::uint32_t max_calls) const
                      ") calls in flight: give 1 to ", RunAhead::max_calls, ".");
     context_->set_calls_in_flight(max_calls);
 }
+void Device::set_slice(std::optional<std::chrono::nanoseconds> slice) const
+{
+    if (slice && slice->count() <= 0)
+        detail::fail(ErrorKind::argument, "set_slice", "A slice of (", slice->count(),
+                     ") ns: give a positive time, or nothing for no bound.");
+    context_->set_slice(slice);
+}
+bool Device::advance() const { return context_->advance(); }
+std::chrono::nanoseconds Device::slice_left() const { return context_->device()->slice_left(); }
+std::size_t Device::cancel() const { return context_->cancel(); }
 void Device::set_tensor_float32(bool allowed) const { context_->device()->set_tensor_float32(allowed); }
 
 std::vector<DeviceDescription> devices()
@@ -351,6 +361,64 @@ Device vulkan::make_device(const Handles& h)
     }
     close_before_the_driver_ends();
     return Device(std::make_shared<Context>(device));
+}
+
+vulkan::TensorBuffer vulkan::buffer_of(const Tensor& t)
+{
+    const graph::Value pending = graph::read(t);
+    const std::shared_ptr<Context> context = t.device().context();
+    if (!context || pending.node->trace)
+        detail::fail(
+            ErrorKind::state, "buffer_of",
+            "A tensor of a program that is being recorded has no memory: take a result of the program.");
+    pending.node->evaluator->evaluate({&pending, 1});
+    const execution::Stored& s = execution::Stored::of(pending);
+    context->require_computed(s);
+    if (!s.row_major())
+        detail::fail(
+            ErrorKind::argument, "buffer_of",
+            "The tensor is a view whose elements do not lie in row-major order from the start of its "
+            "memory: call clone() and keep its result.");
+    const device::BufferRange range =
+        device::buffer_range(*context->device(), "buffer_of", s.memory->address, s.bytes, s.written);
+    context->require_computed(s); // the call may have been dropped while this thread waited
+    return {range.buffer, range.offset, s.bytes, range.timeline, range.written};
+}
+
+Tensor vulkan::from_buffer(const Device& device, void* buffer, std::uint64_t buffer_bytes,
+                           std::uint64_t offset, const std::vector<std::int64_t>& sizes, DType dtype)
+{
+    const graph::TensorType type{dtype, Shape(sizes.begin(), sizes.end())};
+    for (const std::int64_t n : sizes)
+        if (n < 0) detail::fail(ErrorKind::argument, "from_buffer", "A size is negative (", n, ").");
+    if (!buffer)
+        detail::fail(ErrorKind::argument, "from_buffer", "The buffer is null: give a live VkBuffer.");
+    const std::shared_ptr<Context>& context = device.context();
+    context->accept("from_buffer", nullptr, dtype);
+    const std::uint64_t bytes = execution::bytes_of(type);
+    const std::uint64_t padded = (bytes + 15) / 16 * 16; // kernels store 16 bytes at a time
+    if (offset % 16 != 0 || offset > buffer_bytes || padded > buffer_bytes - offset)
+        detail::fail(ErrorKind::argument, "from_buffer", "The (", padded, ") bytes of the shape (",
+                     to_string(type.shape), ", padded to a multiple of 16) do not fit into the buffer of (",
+                     buffer_bytes, ") bytes from offset (", offset, "), or that is no multiple of 16.");
+    auto memory =
+        device::memory_in_buffer(context->device(), "from_buffer", buffer, buffer_bytes, offset, bytes);
+    return graph::make_tensor(
+        graph::leaf(type, context, std::make_shared<execution::Stored>(std::move(memory), bytes), false));
+}
+
+void vulkan::wait_for(const Device& device, void* semaphore, std::uint64_t value)
+{
+    if (!semaphore)
+        detail::fail(ErrorKind::argument, "wait_for", "The semaphore is null: give a timeline VkSemaphore.");
+    device::wait_for_semaphore(*device.context()->device(), "wait_for", semaphore, value);
+}
+
+void vulkan::signal(const Device& device, void* semaphore, std::uint64_t value)
+{
+    if (!semaphore)
+        detail::fail(ErrorKind::argument, "signal", "The semaphore is null: give a timeline VkSemaphore.");
+    device::signal_semaphore(*device.context()->device(), "signal", semaphore, value);
 }
 
 Device Tensor::device() const

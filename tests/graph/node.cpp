@@ -29,6 +29,7 @@ struct Idle : Evaluator {
     void accept(const char*, const Op*, DType) const override {}
     void evaluate(std::span<const Value>) override {}
     void read(const Value&, std::span<std::byte>) override {}
+    bool is_ready(const Value&) override { return false; }
     std::shared_ptr<Storage> upload(const char*, const TensorType&, std::span<const std::byte>) override
     {
         return nullptr;

@@ -79,6 +79,7 @@ public:
         registered_[name] = std::move(words);
         std::erase_if(kernels_, [&](const auto& kernel) { return kernel.first.first == name; });
     }
+    Ticket submitted() const override { return submits_; }
     bool done(Ticket) override
     {
         health_.require_alive("done");

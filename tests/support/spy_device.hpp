@@ -37,6 +37,7 @@ public:
     {
         to_->register_kernel(name, std::move(words));
     }
+    device::Ticket submitted() const override { return to_->submitted(); }
     bool done(device::Ticket t) override { return to_->done(t); }
     void wait(device::Ticket t) override { to_->wait(t); }
     void wait_idle() override { to_->wait_idle(); }

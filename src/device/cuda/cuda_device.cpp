@@ -67,6 +67,7 @@ public:
     {
         parts_->blas.allow_tensor_float32(allowed && capabilities().compute_capability >= 80);
     }
+    Ticket submitted() const override { return parts_->queue.submitted(); }
     bool done(Ticket ticket) override { return parts_->queue.done(ticket); }
     void wait(Ticket ticket) override { parts_->queue.wait(ticket); }
     void wait_idle() override

@@ -40,6 +40,7 @@ public:
     }
     std::unique_ptr<Recording> record(std::span<const LaunchDeclaration>, const RecordingOptions&) override;
     void register_kernel(const std::string&, std::vector<std::uint32_t>) override {}
+    Ticket submitted() const override { return submits_; }
     bool done(Ticket) override
     {
         health_.require_alive("done");

@@ -29,6 +29,7 @@ public:
     void download(Address from, std::span<std::byte> to) override;
     std::unique_ptr<Recording> record(std::span<const LaunchDeclaration>, const RecordingOptions&) override;
     void register_kernel(const std::string&, std::vector<std::uint32_t>) override {} // it runs no SPIR-V
+    Ticket submitted() const override { return submits_; }
     bool done(Ticket) override
     {
         health_.require_alive("done");

@@ -45,15 +45,21 @@ Context::Context(std::shared_ptr<Instance> instance, const PhysicalDevice& physi
 // Retired objects return memory to pools and arenas, which are destroyed before the queue.
 Context::~Context() { queue.collect_all(); }
 
-Ticket Context::submit(std::span<const VkCommandBuffer> lists, std::size_t per_batch)
+Ticket Context::submit(const Work& work)
 {
     Ticket ticket = 0;
     {
         const auto lock = queue.lock();
         lists_.clear();
         transfers.take(lists_);
-        lists_.insert(lists_.end(), lists.begin(), lists.end());
-        ticket = queue.submit(lists_, per_batch);
+        if (queue.has_slices() && !lists_.empty()) { // uploads are never dropped
+            transfers.submitted(queue.submit({.lists = lists_, .cost_of_each = 0}));
+            lists_.clear();
+        }
+        lists_.insert(lists_.end(), work.lists.begin(), work.lists.end());
+        Work all = work;
+        all.lists = lists_;
+        ticket = queue.submit(all);
         transfers.submitted(ticket);
     }
     queue.collect();

@@ -12,7 +12,7 @@ struct Context {
     ~Context();
 
     // Submits a call's command buffers after all pending uploads, with no other submission in between.
-    Ticket submit(std::span<const VkCommandBuffer> lists, std::size_t per_batch = ~std::size_t{0});
+    Ticket submit(const Work&);
     void drain(); // submits what is pending and waits for all submissions
     void close();
     void abandon() noexcept;

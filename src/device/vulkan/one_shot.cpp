@@ -40,6 +40,7 @@ void OneShot::begin()
 {
     context_->device.health.require_alive("begin");
     lists_.clear();
+    reads_.clear();
     set_ = 0;
 }
 
@@ -63,7 +64,7 @@ Ticket OneShot::submit()
     }
     // These launches were never timed, so on GPUs, whose drivers kill long jobs, each command buffer is one batch.
     const bool watchdog = !context_->device.physical().is_cpu();
-    ticket_ = context_->submit(lists_, watchdog ? 1 : lists_.size());
+    ticket_ = context_->submit({.lists = lists_, .per_batch = watchdog ? 1 : lists_.size(), .reads = reads_});
     context_->replays.fetch_add(1, std::memory_order_relaxed);
     return ticket_;
 }
@@ -117,7 +118,7 @@ void OneShot::record_launches(VkCommandBuffer list, std::size_t first, std::size
     for (std::size_t i = first; i < last; ++i) {
         const Launch& launch = launches_[i];
         if (resources_->timestamps) {
-            resources_->timestamps->write_launch(list, static_cast<std::uint32_t>(i));
+            resources_->timestamps->write_mark(list, static_cast<std::uint32_t>(i));
         }
         if (launch.grid.x == 0) {
             continue;
@@ -144,7 +145,7 @@ Recording::Times OneShot::times()
     if (!resources_->timestamps || ticket_ == 0 || !context_->queue.done(ticket_)) {
         return {};
     }
-    return {ticket_, resources_->timestamps->launches(0)};
+    return {ticket_, resources_->timestamps->marks(0, parameters_.launches())};
 }
 
 } // namespace reprise::device::vulkan

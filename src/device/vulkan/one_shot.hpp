@@ -18,6 +18,7 @@ public:
     void begin() override;
     void set(std::uint32_t launch, const LaunchArguments&) override;
     Ticket submit() override; // a second call throws Error(state)
+    void depends_on(Ticket ticket) override { reads_.push_back(ticket); }
     Times times() override;
 
 private:
@@ -41,6 +42,7 @@ private:
     std::unique_ptr<Resources> resources_;
     std::vector<Launch> launches_;
     std::vector<VkCommandBuffer> lists_;
+    std::vector<Ticket> reads_;
     Ticket ticket_ = 0;
     std::uint32_t set_ = 0;
 };

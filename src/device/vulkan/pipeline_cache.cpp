@@ -1,4 +1,5 @@
 #include "device/vulkan/pipeline_cache.hpp"
+#include "base/stop.hpp"
 #include "device/embedded_kernels.hpp"
 #include "device/float_controls.hpp"
 #include "device/spirv.hpp"
@@ -101,10 +102,11 @@ void PipelineCache::destroy() noexcept
     }
 }
 
-std::vector<VkPipeline> PipelineCache::get(std::span<const LaunchDeclaration> launches)
+std::vector<VkPipeline> PipelineCache::get(std::span<const LaunchDeclaration> launches,
+                                           const std::stop_token& stop)
 {
     const std::lock_guard lock(mutex_);
-    make_missing(launches);
+    make_missing(launches, stop);
     std::vector<VkPipeline> list;
     list.reserve(launches.size());
     for (const LaunchDeclaration& launch : launches) {
@@ -124,7 +126,7 @@ VkPipeline PipelineCache::find(const Entry& e, const std::vector<std::uint32_t>&
 }
 
 // Creates the pipelines that do not exist yet, on all cores: a driver's compiler takes 10 to 100 ms for a large kernel.
-void PipelineCache::make_missing(std::span<const LaunchDeclaration> launches)
+void PipelineCache::make_missing(std::span<const LaunchDeclaration> launches, const std::stop_token& stop)
 {
     struct Missing {
         Entry* entry;
@@ -154,6 +156,7 @@ void PipelineCache::make_missing(std::span<const LaunchDeclaration> launches)
     };
     try {
         on_all_cores(missing.size(), [&](std::size_t i) {
+            reprise::detail::check_stop(stop, "record");
             missing[i].pipeline = make_pipeline(*missing[i].entry, *missing[i].kernel);
         });
     } catch (...) {

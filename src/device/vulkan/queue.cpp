@@ -20,41 +20,100 @@ Queue::Queue(LogicalDevice& device, const ExternalVulkan* external) : device_(de
 
 Queue::~Queue() { collect_all(); }
 
-Ticket Queue::submit(std::span<const VkCommandBuffer> lists, std::size_t per_batch)
+Ticket Queue::submit(const Work& work)
 {
-    per_batch = std::clamp<std::size_t>(per_batch, 1, std::max<std::size_t>(lists.size(), 1));
-    const std::size_t count = std::max<std::size_t>((lists.size() + per_batch - 1) / per_batch, 1);
-    batches_.assign(count, VkSubmitInfo{});
-    signals_.assign(count, VkTimelineSemaphoreSubmitInfo{});
-    values_.resize(count);
+    const std::lock_guard queued(queued_mutex_);
     const Ticket before = submitted_.load(std::memory_order_relaxed);
-    for (std::size_t i = 0; i < count; ++i) {
-        values_[i] = before + i + 1;
-        signals_[i].sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO;
-        signals_[i].signalSemaphoreValueCount = 1;
-        signals_[i].pSignalSemaphoreValues = &values_[i];
-        batches_[i].sType = VK_STRUCTURE_TYPE_SUBMIT_INFO;
-        batches_[i].pNext = &signals_[i];
-        batches_[i].commandBufferCount =
-            static_cast<std::uint32_t>(std::min(per_batch, lists.size() - i * per_batch));
-        batches_[i].pCommandBuffers = lists.data() + i * per_batch;
-        batches_[i].signalSemaphoreCount = 1;
-        batches_[i].pSignalSemaphores = &timeline_.get();
+    Queued& q = queued_.emplace_back();
+    try {
+        q = {.first = before + 1,
+             .last = before + std::max<std::size_t>(work.lists.size(), 1),
+             .lists = {work.lists.begin(), work.lists.end()},
+             .costs = {work.costs.begin(), work.costs.end()},
+             .cost_of_each = work.cost_of_each,
+             .per_batch = std::max<std::size_t>(work.per_batch, 1),
+             .droppable = work.droppable,
+             .writes_state_from = work.writes_state_from,
+             .reads = {work.reads.begin(), work.reads.end()},
+             .wait = work.wait,
+             .signal = work.signal};
+        const Ticket last = q.last;
+        if (!has_slices()) hand_over(unlimited, true);
+        else if (queued_.size() == 1 && left_of_slice() > 0) hand_over(left_of_slice(), false);
+        submitted_.store(last, std::memory_order_release);
+        return last;
+    } catch (...) {
+        queued_.pop_back();
+        throw;
     }
+}
+
+// Appends the batches of the lists before `end` that were not handed over yet.
+void Queue::add_batches(const Queued& q, std::size_t end)
+{
+    std::size_t first = q.next;
+    do {
+        const std::size_t last = q.per_batch < end - first ? first + q.per_batch : end;
+        Batch& b = batches_.emplace_back();
+        VkSubmitInfo& info = infos_.emplace_back(VkSubmitInfo{.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO});
+        info.pNext = &b.values;
+        b.values.sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO;
+        if (first == 0 && q.wait.semaphore) {
+            b.wait = q.wait;
+            info.waitSemaphoreCount = b.values.waitSemaphoreValueCount = 1;
+            info.pWaitSemaphores = &b.wait.semaphore;
+            info.pWaitDstStageMask = &b.wait_stage;
+            b.values.pWaitSemaphoreValues = &b.wait.value;
+        }
+        info.commandBufferCount = static_cast<std::uint32_t>(last - first);
+        info.pCommandBuffers = q.lists.data() + first;
+        b.signals[0] = timeline_.get();
+        b.signal_values[0] = q.first + std::max<std::size_t>(last, 1) - 1;
+        info.signalSemaphoreCount = 1;
+        if (last == q.lists.size() && q.signal.semaphore) {
+            b.signals[1] = q.signal.semaphore;
+            b.signal_values[1] = q.signal.value;
+            info.signalSemaphoreCount = 2;
+        }
+        info.pSignalSemaphores = b.signals.data();
+        b.values.signalSemaphoreValueCount = info.signalSemaphoreCount;
+        b.values.pSignalSemaphoreValues = b.signal_values.data();
+        first = last;
+    } while (first < end);
+}
+
+// Gives the driver the queued work from the front, as long as it is estimated to take `budget` nanoseconds: with one
+// vkQueueSubmit, so that a failure changes nothing.
+void Queue::hand_over(double budget, bool at_least_one)
+{
+    batches_.clear();
+    infos_.clear();
+    std::size_t whole = 0,
+                end = 0; // submissions that are handed over whole; the end of the lists of the next one
+    for (const double all = budget; whole < queued_.size(); ++whole) {
+        const Queued& q = queued_[whole];
+        end = end_of_part(q, budget, at_least_one && budget == all);
+        if (end > q.next || q.lists.empty()) add_batches(q, end);
+        if (end < q.lists.size()) break;
+        end = 0;
+    }
+    if (infos_.empty()) return;
     device_.check("submit", "vkQueueSubmit", [&] {
         if (lock_external_) {
             lock_external_();
         }
-        const VkResult result = device_.vk.vkQueueSubmit(device_.queue(), static_cast<std::uint32_t>(count),
-                                                         batches_.data(), VK_NULL_HANDLE);
+        const VkResult result = device_.vk.vkQueueSubmit(
+            device_.queue(), static_cast<std::uint32_t>(infos_.size()), infos_.data(), VK_NULL_HANDLE);
         if (unlock_external_) {
             unlock_external_();
         }
         return result;
     });
     submits_.fetch_add(1, std::memory_order_relaxed);
-    submitted_.store(before + count, std::memory_order_release);
-    return before + count;
+    handed_over_ = batches_.back().signal_values[0];
+    slice_left_ = budget;
+    queued_.erase(queued_.begin(), queued_.begin() + static_cast<std::ptrdiff_t>(whole));
+    if (end > 0) queued_.front().next = end;
 }
 
 bool Queue::done(Ticket ticket)
@@ -67,7 +126,7 @@ bool Queue::done(Ticket ticket)
     device_.check("wait", "vkGetSemaphoreCounterValue", [&] {
         return device_.vk.vkGetSemaphoreCounterValue(device_.handle(), timeline_.get(), &now);
     });
-    advance(now);
+    completed(now);
     return ticket <= now;
 }
 
@@ -80,11 +139,11 @@ bool Queue::reached(Ticket ticket) noexcept
     if (device_.vk.vkGetSemaphoreCounterValue(device_.handle(), timeline_.get(), &now) != VK_SUCCESS) {
         return false;
     }
-    advance(now);
+    completed(now);
     return ticket <= now;
 }
 
-void Queue::advance(Ticket now) noexcept
+void Queue::completed(Ticket now) noexcept
 {
     Ticket seen = completed_.load(std::memory_order_relaxed);
     while (seen < now && !completed_.compare_exchange_weak(seen, now, std::memory_order_acq_rel)) {}
@@ -116,8 +175,9 @@ void Queue::wait(Ticket ticket)
         reprise::detail::fail(ErrorKind::argument, "wait", "Ticket (", ticket,
                               ") was not given out: the last is (", submitted(), ").");
     }
+    hand_over_until(ticket);
     device_.check("wait", "vkWaitSemaphores", [&] { return await(ticket); });
-    advance(ticket);
+    completed(ticket);
 }
 
 void Queue::retire(Ticket ticket, std::unique_ptr<Retired> object) noexcept
@@ -135,8 +195,14 @@ void Queue::collect() noexcept
 
 void Queue::collect_all() noexcept
 {
+    Ticket last = 0;
+    {
+        const std::lock_guard queued(queued_mutex_);
+        queued_.clear();
+        last = handed_over_;
+    }
     // Bypasses the checker: a failure that a test injects must not leave work running.
-    await(submitted());
+    await(last);
     retired_.collect([](Ticket) { return true; });
 }
 

@@ -1,58 +1,80 @@
 #include "device/vulkan/recording.hpp"
 #include "device/vulkan/barriers.hpp"
-#include "device/vulkan/segments.hpp"
 #include <algorithm>
 #include <cstring>
 #include <reprise/error.hpp>
+#include <utility>
 
 namespace reprise::device::vulkan {
 
 namespace {
 constexpr double batch_nanoseconds = 100e6; // target time of one batch; drivers kill jobs that take seconds
+constexpr double least_nanoseconds = 1000;  // of a segment, with its barrier; timestamps may be coarse
 } // namespace
 
 VulkanRecording::VulkanRecording(std::shared_ptr<Context> context,
                                  std::span<const LaunchDeclaration> launches, const RecordingOptions& options)
-    : context_(std::move(context)), parameters_(launches), resources_(std::make_unique<Resources>()),
-      slots_(std::max<std::uint32_t>(options.slots, 1)), slab_(context_->slab.buffer().address()),
-      slab_bytes_(context_->slab.buffer().bytes())
+    : context_(std::move(context)), parameters_(launches), slots_(std::max<std::uint32_t>(options.slots, 1)),
+      slab_(context_->slab.buffer().address()), slab_bytes_(context_->slab.buffer().bytes()),
+      times_launches_(options.timestamps), droppable_(options.droppable)
+{
+    const std::vector<VkPipeline> pipelines = context_->pipelines.get(launches, options.stop);
+    for (std::size_t i = 0; i < launches.size(); ++i) {
+        launches_.push_back({pipelines[i], launches[i].epoch, 0, launches[i].rarely_dispatched});
+    }
+    const auto state = std::find_if(launches.begin(), launches.end(),
+                                    [](const LaunchDeclaration& launch) { return launch.writes_state; });
+    first_state_ = static_cast<std::uint32_t>(state - launches.begin());
+    record_all();
+    if (options.warm_up) {
+        warm_up();
+    }
+}
+
+// Makes all command buffers, for the queue as it is now: with or without slices.
+void VulkanRecording::record_all()
 {
     const LogicalDevice& device = context_->device;
-    const std::vector<VkPipeline> pipelines = context_->pipelines.get(launches);
+    sliced_ = context_->queue.has_slices();
+    const std::vector<Segment> segments = split_into_segments(launches_, sliced_ ? 1 : segment_aim);
+    const auto count = static_cast<std::uint32_t>(segments.size());
+    resources_ = std::make_unique<Resources>();
     const std::uint64_t block_bytes = std::max<std::uint64_t>(parameters_.bytes(), 16);
     slot_bytes_ = (block_bytes + 255) / 256 * 256;
     resources_->slots = context_->staging.allocate(slot_bytes_ * slots_.size());
     resources_->block = context_->blocks.allocate(block_bytes);
     std::memset(resources_->slots.host(), 0, slot_bytes_ * slots_.size()); // all launches have 0 groups
     const bool can_time = device.physical().timestamp_bits > 0;
-    launches_timed_ = options.timestamps && can_time ? parameters_.launches() : 0;
+    launches_timed_ = times_launches_ && can_time ? parameters_.launches() : 0;
     const bool watchdog = !device.physical().is_cpu();
-    if (can_time && (options.timestamps || watchdog)) {
+    if (can_time && (times_launches_ || watchdog || sliced_)) {
         resources_->timestamps = std::make_unique<Timestamps>(
-            device, context_->readback, static_cast<std::uint32_t>(slots_.size()), launches_timed_);
+            device, context_->readback, static_cast<std::uint32_t>(slots_.size()),
+            launches_timed_ + (sliced_ ? 2 * count : 0)); // the begin and end of each segment
     }
     per_batch_ = watchdog ? 1 : ~std::size_t{0};
     resources_->arena = context_->arenas.take();
     for (std::uint32_t i = 0; i < slots_.size(); ++i) {
-        slots_[i].host = resources_->slots.host() + i * slot_bytes_;
+        slots_[i] = {.host = resources_->slots.host() + i * slot_bytes_,
+                     .groups = std::vector<std::uint64_t>(sliced_ ? count : 0)};
         record_slot(i);
     }
-    for (const LaunchDeclaration& launch : launches) {
-        rare_.push_back(launch.rarely_dispatched);
+    writes_state_from_ = Work::none;
+    for (std::uint32_t s = 0; s < count; ++s) {
+        for (std::uint32_t i = segments[s].first; i < segments[s].last; ++i) launches_[i].segment = s;
+        if (first_state_ >= segments[s].first && first_state_ < segments[s].last) writes_state_from_ = s;
     }
-    usual_ = record_segments(launches, pipelines, false);
-    const bool any = std::find(rare_.begin(), rare_.end(), true) != rare_.end();
-    segments_ = any ? record_segments(launches, pipelines, true) : usual_;
+    time_per_group_.assign(sliced_ ? count : 0, -1);
+    usual_ = record_segments(segments, false);
+    const bool any = std::any_of(launches_.begin(), launches_.end(), [](const Launch& l) { return l.rare; });
+    segments_ = any ? record_segments(segments, true) : usual_;
     lists_.reserve(segments_.size() + 2);
-    if (options.warm_up) {
-        warm_up();
-    }
 }
 
 // Drivers compile a pipeline at its first dispatch, even one with 0 groups, so that record() includes the compile time.
 void VulkanRecording::warm_up()
 {
-    warmed_up_ = submit(slots_[0]);
+    warmed_up_ = submit(slots_[0], false);
     try {
         context_->queue.wait(warmed_up_);
     } catch (...) {
@@ -61,11 +83,13 @@ void VulkanRecording::warm_up()
     }
 }
 
-VulkanRecording::~VulkanRecording()
+VulkanRecording::~VulkanRecording() { retire(); }
+
+void VulkanRecording::retire() noexcept
 {
     Ticket last = 0;
-    for (const Slot& slot : slots_) {
-        last = std::max(last, slot.ticket);
+    for (Slot& slot : slots_) {
+        last = std::max(last, std::exchange(slot.ticket, 0));
     }
     context_->queue.retire(last, std::move(resources_));
 }
@@ -101,8 +125,7 @@ void VulkanRecording::record_slot(std::uint32_t i)
     resources_->arena->end(slot.epilogue);
 }
 
-std::vector<VkCommandBuffer> VulkanRecording::record_segments(std::span<const LaunchDeclaration> launches,
-                                                              const std::vector<VkPipeline>& pipelines,
+std::vector<VkCommandBuffer> VulkanRecording::record_segments(const std::vector<Segment>& segments,
                                                               bool with_rare)
 {
     std::vector<VkCommandBuffer> lists;
@@ -110,28 +133,39 @@ std::vector<VkCommandBuffer> VulkanRecording::record_segments(std::span<const La
     const VkBuffer block = buffer_of(resources_->block);
     const std::uint64_t block_offset = resources_->block.offset();
     const Address block_address = resources_->block.address();
-    for (const Segment& segment : split_into_segments(launches)) {
+    const Timestamps* const times = resources_->timestamps.get();
+    for (const Segment& segment : segments) {
         const VkCommandBuffer list = open(VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT);
+        const std::uint32_t mark = launches_timed_ + 2 * static_cast<std::uint32_t>(lists.size());
         context_->slab.bind(list);
         VkPipeline bound = VK_NULL_HANDLE;
         for (std::uint32_t i = segment.first; i < segment.last; ++i) {
-            if (i == segment.first || launches[i].epoch != launches[i - 1].epoch) {
+            const Launch& launch = launches_[i];
+            if (i == segment.first && sliced_) {
+                full_barrier(device, list); // the application may have submitted something in between
+            } else if (i == segment.first || launch.epoch != launches_[i - 1].epoch) {
                 epoch_barrier(device, list);
             }
-            if (launches_timed_ > 0) {
-                resources_->timestamps->write_launch(list, i);
+            if (i == segment.first && sliced_ && times) {
+                times->write_mark(list, mark);
             }
-            if (launches[i].rarely_dispatched && !with_rare) {
+            if (launches_timed_ > 0) {
+                times->write_mark(list, i);
+            }
+            if (launch.rare && !with_rare) {
                 continue;
             }
-            if (pipelines[i] != bound) {
-                bound = pipelines[i];
+            if (launch.pipeline != bound) {
+                bound = launch.pipeline;
                 device.vk.vkCmdBindPipeline(list, VK_PIPELINE_BIND_POINT_COMPUTE, bound);
             }
             const Address record = block_address + parameters_.offset(i);
             device.vk.vkCmdPushConstants(list, context_->slab.pipeline_layout(), VK_SHADER_STAGE_COMPUTE_BIT,
                                          0, sizeof record, &record);
             device.vk.vkCmdDispatchIndirect(list, block, block_offset + parameters_.head_offset(i));
+        }
+        if (sliced_ && times) {
+            times->write_mark(list, mark + 1);
         }
         resources_->arena->end(list);
         lists.push_back(list);
@@ -141,11 +175,26 @@ std::vector<VkCommandBuffer> VulkanRecording::record_segments(std::span<const La
 
 void VulkanRecording::begin()
 {
+    if (!resources_ || sliced_ != context_->queue.has_slices()) {
+        retire();
+        open_ = false;
+        warmed_up_ = 0;
+        try {
+            record_all();
+        } catch (...) {
+            resources_.reset();
+            throw;
+        }
+    }
     const std::uint32_t next = open_ ? current_ : (current_ + 1) % static_cast<std::uint32_t>(slots_.size());
     context_->queue.wait(slots_[next].ticket);
     adapt_batches();
+    if (sliced_) measure_segments();
+    slots_[next].ticket = 0; // its times no longer belong to its arguments
     current_ = next;
     set_ = 0;
+    reads_.clear();
+    slots_[next].groups.assign(time_per_group_.size(), 0);
     runs_rare_ = false;
     open_ = true;
 }
@@ -156,7 +205,7 @@ const VulkanRecording::Slot* VulkanRecording::newest_done()
     const Slot* newest = nullptr;
     for (const Slot& slot : slots_) {
         const bool better = slot.ticket > warmed_up_ && (!newest || slot.ticket > newest->ticket);
-        if (better && context_->queue.done(slot.ticket)) {
+        if (better && context_->queue.done(slot.ticket) && !context_->queue.dropped(slot.ticket)) {
             newest = &slot;
         }
     }
@@ -166,7 +215,7 @@ const VulkanRecording::Slot* VulkanRecording::newest_done()
 // Sets the number of segments of one batch, from the measured time of the newest finished call.
 void VulkanRecording::adapt_batches()
 {
-    if (!resources_->timestamps || context_->device.physical().is_cpu()) {
+    if (!resources_->timestamps || sliced_ || context_->device.physical().is_cpu()) {
         return;
     }
     const Slot* const slot = newest_done();
@@ -174,7 +223,7 @@ void VulkanRecording::adapt_batches()
         return;
     }
     const double lists = static_cast<double>(segments_.size() + 2);
-    const double took = resources_->timestamps->duration(static_cast<std::uint32_t>(slot - slots_.data()));
+    const double took = resources_->timestamps->duration(number_of(*slot));
     per_batch_ =
         static_cast<std::size_t>(std::clamp(batch_nanoseconds / std::max(took / lists, 1.0), 1.0, lists));
 }
@@ -185,7 +234,8 @@ void VulkanRecording::set(std::uint32_t launch, const LaunchArguments& arguments
         reprise::detail::fail(ErrorKind::internal, "set", "The replay was not begun: call begin() first.");
     }
     ++set_;
-    if (rare_[launch]) {
+    if (sliced_) slots_[current_].groups[launches_[launch].segment] += arguments.groups;
+    if (launches_[launch].rare) {
         bool& written = slots_[current_].holds_rare;
         runs_rare_ = runs_rare_ || arguments.groups > 0;
         written = written || runs_rare_;
@@ -199,21 +249,51 @@ void VulkanRecording::set(std::uint32_t launch, const LaunchArguments& arguments
 Ticket VulkanRecording::submit()
 {
     if (!open_ || set_ < parameters_.launches()) fail_unset(set_, parameters_.launches());
-    const Ticket ticket = submit(slots_[current_]);
+    const Ticket ticket = submit(slots_[current_], droppable_);
     open_ = false;
     context_->replays.fetch_add(1, std::memory_order_relaxed);
     return ticket;
 }
 
-Ticket VulkanRecording::submit(Slot& slot)
+Ticket VulkanRecording::submit(Slot& slot, bool droppable)
 {
     lists_.clear();
     lists_.push_back(slot.prologue);
     const std::vector<VkCommandBuffer>& segments = runs_rare_ ? segments_ : usual_;
     lists_.insert(lists_.end(), segments.begin(), segments.end());
     lists_.push_back(slot.epilogue);
-    slot.ticket = context_->submit(lists_, per_batch_);
+    costs_.clear();
+    if (sliced_) estimate_costs(slot);
+    slot.ticket = context_->submit(
+        {.lists = lists_,
+         .per_batch = per_batch_,
+         .costs = costs_,
+         .droppable = droppable,
+         .writes_state_from = writes_state_from_ == Work::none ? Work::none : 1 + writes_state_from_,
+         .reads = reads_});
     return slot.ticket;
+}
+
+// Takes the times of the segments from the newest finished call.
+void VulkanRecording::measure_segments()
+{
+    const Slot* const newest = resources_->timestamps ? newest_done() : nullptr;
+    for (std::uint32_t s = 0; newest && s < time_per_group_.size(); ++s) {
+        if (newest->groups[s] == 0) continue;
+        const std::uint32_t mark = launches_timed_ + 2 * s;
+        const double took = resources_->timestamps->mark(number_of(*newest), mark + 1) -
+                            resources_->timestamps->mark(number_of(*newest), mark);
+        time_per_group_[s] = std::max(took, least_nanoseconds) / static_cast<double>(newest->groups[s]);
+    }
+}
+
+// The time of a segment grows with the number of its workgroups, which depends on the sizes of the call.
+void VulkanRecording::estimate_costs(const Slot& slot)
+{
+    costs_.push_back(0); // the prologue
+    for (std::size_t s = 0; s < time_per_group_.size(); ++s)
+        costs_.push_back(slot.groups[s] == 0 ? 0 : time_per_group_[s] * static_cast<double>(slot.groups[s]));
+    costs_.push_back(0);
 }
 
 Recording::Times VulkanRecording::times()
@@ -223,8 +303,7 @@ Recording::Times VulkanRecording::times()
     if (!newest || launches_timed_ == 0) {
         return {};
     }
-    return {newest->ticket,
-            resources_->timestamps->launches(static_cast<std::uint32_t>(newest - slots_.data()))};
+    return {newest->ticket, resources_->timestamps->marks(number_of(*newest), launches_timed_)};
 }
 
 } // namespace reprise::device::vulkan

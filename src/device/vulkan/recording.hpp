@@ -1,10 +1,12 @@
 // A recording that is recorded once and replayed (docs/architecture/replay.md).  A call submits these command buffers:
 //   the slot's prologue  full barrier, copy of the slot to the fixed block, barrier for indirect and shader reads
-//   the shared segments  at most 64 launches each: dispatches, epoch barriers, timestamps; no barriers for ranges
+//   the shared segments  at most 64 launches each: dispatches, epoch barriers, timestamps; no barriers for ranges;
+//                        with slices (Queue) one for each epoch, whose time is measured
 //   the slot's epilogue  copy of timestamps to host memory, barrier for host reads
 #pragma once
 #include "device/vulkan/context.hpp"
 #include "device/vulkan/parameters.hpp"
+#include "device/vulkan/segments.hpp"
 #include "device/vulkan/timestamps.hpp"
 
 namespace reprise::device::vulkan {
@@ -19,6 +21,7 @@ public:
     void begin() override;
     void set(std::uint32_t launch, const LaunchArguments&) override;
     Ticket submit() override;
+    void depends_on(Ticket ticket) override { reads_.push_back(ticket); }
     Times times() override;
 
 private:
@@ -33,32 +36,53 @@ private:
         std::byte* host = nullptr;
         VkCommandBuffer prologue = VK_NULL_HANDLE, epilogue = VK_NULL_HANDLE;
         bool holds_rare = false; // a call has written records of rarely dispatched launches to this slot
+        std::vector<std::uint64_t> groups{}; // of the call, by segment; with slices
+    };
+    struct Launch {
+        VkPipeline pipeline;
+        std::uint32_t epoch, segment;
+        bool rare;
     };
 
+    void record_all();
     void record_slot(std::uint32_t slot);
-    std::vector<VkCommandBuffer> record_segments(std::span<const LaunchDeclaration>,
-                                                 const std::vector<VkPipeline>&, bool with_rare);
+    std::vector<VkCommandBuffer> record_segments(const std::vector<Segment>&, bool with_rare);
+    void retire() noexcept;
     VkCommandBuffer open(VkCommandBufferUsageFlags);
-    Ticket submit(Slot&);
+    Ticket submit(Slot&, bool droppable);
     void warm_up();
     const Slot* newest_done();
     void adapt_batches();
+    void measure_segments();
+    void estimate_costs(const Slot&);
+    std::uint32_t number_of(const Slot& slot) const
+    {
+        return static_cast<std::uint32_t>(&slot - slots_.data());
+    }
 
     std::shared_ptr<Context> context_;
     Parameters parameters_;
     std::unique_ptr<Resources> resources_; // handed to the queue on destruction
     std::vector<Slot> slots_;
-    std::vector<bool> rare_;                        // by launch
+    std::vector<Launch> launches_;
     std::vector<VkCommandBuffer> segments_, usual_; // of all launches; without the rarely dispatched ones
     std::vector<VkCommandBuffer> lists_;            // scratch space of submit()
+    std::vector<Ticket> reads_;
     Address slab_ = 0;
     std::uint64_t slab_bytes_ = 0, slot_bytes_ = 0;
-    std::uint32_t launches_timed_ = 0;
+    std::uint32_t launches_timed_ = 0;    // by the first marks
     std::uint32_t current_ = 0, set_ = 0; // set_: number of launches set in this replay
     bool open_ = false;
     bool runs_rare_ = false; // in this replay
     std::size_t per_batch_ = ~std::size_t{0};
     Ticket warmed_up_ = 0; // ticket of the warm-up, which is not a call
+    bool times_launches_, droppable_;
+    std::uint32_t first_state_ = 0; // the first launch that writes state
+    // With slices.
+    bool sliced_ = false;
+    std::size_t writes_state_from_ = 0;  // the first segment that does
+    std::vector<double> time_per_group_; // nanoseconds, by segment; negative: unknown
+    std::vector<double> costs_;          // scratch space of submit()
 };
 
 } // namespace reprise::device::vulkan

@@ -4,13 +4,13 @@
 namespace reprise::device::vulkan {
 
 Timestamps::Timestamps(const LogicalDevice& device, SlicePool& readback, std::uint32_t slots,
-                       std::uint32_t launches)
-    : device_(device), slots_(slots), launches_(launches), values_(readback.allocate(slots * slot_bytes()))
+                       std::uint32_t marks)
+    : device_(device), slots_(slots), marks_(marks), values_(readback.allocate(slots * slot_bytes()))
 {
     std::memset(values_.host(), 0, values_.bytes());
     const VkQueryPoolCreateInfo info{.sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
                                      .queryType = VK_QUERY_TYPE_TIMESTAMP,
-                                     .queryCount = 2 * slots + launches};
+                                     .queryCount = 2 * slots + marks};
     pool_.create("record", "vkCreateQueryPool", &VolkDeviceTable::vkCreateQueryPool, info);
 }
 
@@ -22,15 +22,15 @@ void Timestamps::write(VkCommandBuffer list, std::uint32_t query) const
 void Timestamps::write_begin(VkCommandBuffer list, std::uint32_t slot) const
 {
     device_.vk.vkCmdResetQueryPool(list, pool_.get(), 2 * slot, 2);
-    if (launches_ > 0) {
-        device_.vk.vkCmdResetQueryPool(list, pool_.get(), 2 * slots_, launches_);
+    if (marks_ > 0) {
+        device_.vk.vkCmdResetQueryPool(list, pool_.get(), 2 * slots_, marks_);
     }
     write(list, 2 * slot);
 }
 
-void Timestamps::write_launch(VkCommandBuffer list, std::uint32_t launch) const
+void Timestamps::write_mark(VkCommandBuffer list, std::uint32_t mark) const
 {
-    write(list, 2 * slots_ + launch);
+    write(list, 2 * slots_ + mark);
 }
 
 void Timestamps::write_end(VkCommandBuffer list, std::uint32_t slot) const
@@ -39,8 +39,8 @@ void Timestamps::write_end(VkCommandBuffer list, std::uint32_t slot) const
     const VkQueryResultFlags flags = VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WAIT_BIT;
     const std::uint64_t at = values_.offset() + slot * slot_bytes();
     device_.vk.vkCmdCopyQueryPoolResults(list, pool_.get(), 2 * slot, 2, buffer_of(values_), at, 8, flags);
-    if (launches_ > 0) {
-        device_.vk.vkCmdCopyQueryPoolResults(list, pool_.get(), 2 * slots_, launches_, buffer_of(values_),
+    if (marks_ > 0) {
+        device_.vk.vkCmdCopyQueryPoolResults(list, pool_.get(), 2 * slots_, marks_, buffer_of(values_),
                                              at + 16, 8, flags);
     }
 }
@@ -59,12 +59,17 @@ double Timestamps::between(std::uint64_t from, std::uint64_t to) const
 
 double Timestamps::duration(std::uint32_t slot) const { return between(values(slot)[0], values(slot)[1]); }
 
-std::vector<double> Timestamps::launches(std::uint32_t slot) const
+double Timestamps::mark(std::uint32_t slot, std::uint32_t mark) const
+{
+    return between(values(slot)[0], values(slot)[2 + mark]);
+}
+
+std::vector<double> Timestamps::marks(std::uint32_t slot, std::uint32_t count) const
 {
     std::vector<double> list;
-    list.reserve(launches_ + 1);
-    for (std::uint32_t i = 0; i < launches_; ++i) {
-        list.push_back(between(values(slot)[0], values(slot)[2 + i]));
+    list.reserve(count + 1);
+    for (std::uint32_t i = 0; i < count; ++i) {
+        list.push_back(mark(slot, i));
     }
     list.push_back(duration(slot));
     return list;

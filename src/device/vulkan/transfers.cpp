@@ -133,7 +133,7 @@ void Transfers::flush_locked()
     }
     lists_.clear();
     take(lists_);
-    submitted(queue_.submit(lists_));
+    submitted(queue_.submit({.lists = lists_, .cost_of_each = 0}));
 }
 
 void Transfers::download(Address from, std::span<std::byte> to)
@@ -174,7 +174,7 @@ void Transfers::download_staged(const DeviceMemory::Location& location, std::spa
             lists_.clear();
             take(lists_);
             lists_.push_back(batch->list);
-            ticket = queue_.submit(lists_);
+            ticket = queue_.submit({.lists = lists_, .cost_of_each = 0});
             submitted(ticket);
         }
         try {

@@ -23,9 +23,18 @@ public:
     {
         context_.pipelines.register_kernel(name, std::move(words));
     }
+    Ticket submitted() const override { return context_.queue.submitted(); }
     bool done(Ticket ticket) override { return context_.queue.done(ticket); }
     void wait(Ticket ticket) override { context_.queue.wait(ticket); }
     void wait_idle() override { context_.drain(); }
+    void set_slice(std::optional<std::chrono::nanoseconds> slice) override
+    {
+        context_.queue.set_slice(slice);
+    }
+    bool advance() override { return context_.queue.advance(); }
+    std::chrono::nanoseconds slice_left() override { return context_.queue.slice_left(); }
+    std::size_t cancel() override { return context_.queue.cancel(); }
+    bool dropped(Ticket ticket) const override { return context_.queue.dropped(ticket); }
     void close() override { context_.close(); }
     void abandon() noexcept override { context_.abandon(); }
 
