@@ -66,7 +66,9 @@ TEST_F(Slices, HaveTheBitsOfWholeSteps)
             const Tensor loss = step(x, target);
             const std::uint64_t before = inner.counters().submits;
             while (in_slices && !device_.advance()) std::this_thread::yield();
-            if (in_slices) EXPECT_GT(inner.counters().submits - before, 5u) << "parts of the step";
+            if (in_slices) {
+                EXPECT_GT(inner.counters().submits - before, 5u) << "parts of the step";
+            }
             losses.push_back(loss.item<float>());
         }
         return std::pair(t.state(), losses);

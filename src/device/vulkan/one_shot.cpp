@@ -97,7 +97,7 @@ void OneShot::record()
         record_launches(list, first, last);
         if (last == launches_.size()) {
             if (resources_->timestamps) {
-                resources_->timestamps->write_end(list, 0);
+                resources_->timestamps->write_end(list, 0, parameters_.launches());
             }
             host_barrier(device, list);
         }

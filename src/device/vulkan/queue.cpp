@@ -36,7 +36,8 @@ Ticket Queue::submit(const Work& work)
              .writes_state_from = work.writes_state_from,
              .reads = {work.reads.begin(), work.reads.end()},
              .wait = work.wait,
-             .signal = work.signal};
+             .signal = work.signal,
+             .resume = work.resume};
         const Ticket last = q.last;
         if (!has_slices()) hand_over(unlimited, true);
         else if (queued_.size() == 1 && left_of_slice() > 0) hand_over(left_of_slice(), false);
@@ -67,6 +68,13 @@ void Queue::add_batches(const Queued& q, std::size_t end)
         }
         info.commandBufferCount = static_cast<std::uint32_t>(last - first);
         info.pCommandBuffers = q.lists.data() + first;
+        if (first == q.next && first > 0 && q.resume) {
+            b.lists.assign(q.lists.begin() + static_cast<std::ptrdiff_t>(first),
+                           q.lists.begin() + static_cast<std::ptrdiff_t>(last));
+            b.lists.insert(b.lists.begin(), q.resume);
+            info.commandBufferCount += 1;
+            info.pCommandBuffers = b.lists.data();
+        }
         b.signals[0] = timeline_.get();
         b.signal_values[0] = q.first + std::max<std::size_t>(last, 1) - 1;
         info.signalSemaphoreCount = 1;

@@ -34,6 +34,7 @@ struct Work {
     std::size_t writes_state_from = none; // the first list that writes state: from there on it is not dropped
     std::span<const Ticket> reads{};      // whose calls are then not dropped
     SemaphoreValue wait{}, signal{};      // before the first list, after the last
+    VkCommandBuffer resume = VK_NULL_HANDLE; // precedes each part but the first; null: nothing does
 };
 
 class Queue {
@@ -90,9 +91,11 @@ private:
         std::size_t writes_state_from = Work::none;
         std::vector<Ticket> reads{};
         SemaphoreValue wait{}, signal{};
+        VkCommandBuffer resume = VK_NULL_HANDLE;
     };
     struct Batch { // of one vkQueueSubmit; never moved, as Vulkan's structures point into it
         VkTimelineSemaphoreSubmitInfo values{};
+        std::vector<VkCommandBuffer> lists{}; // where they are not in a row elsewhere
         SemaphoreValue wait{};
         VkPipelineStageFlags wait_stage = VK_PIPELINE_STAGE_ALL_COMMANDS_BIT;
         std::array<VkSemaphore, 2> signals{};

@@ -2,6 +2,7 @@
 #include "device/vulkan/barriers.hpp"
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 #include <reprise/error.hpp>
 #include <utility>
 
@@ -10,6 +11,8 @@ namespace reprise::device::vulkan {
 namespace {
 constexpr double batch_nanoseconds = 100e6; // target time of one batch; drivers kill jobs that take seconds
 constexpr double least_nanoseconds = 1000;  // of a segment, with its barrier; timestamps may be coarse
+// With slices one of so many calls is measured: on drivers for CPUs two timestamps take as long as a small launch.
+constexpr std::uint32_t calls_per_measurement = 16;
 } // namespace
 
 VulkanRecording::VulkanRecording(std::shared_ptr<Context> context,
@@ -57,7 +60,9 @@ void VulkanRecording::record_all()
     for (std::uint32_t i = 0; i < slots_.size(); ++i) {
         slots_[i] = {.host = resources_->slots.host() + i * slot_bytes_,
                      .groups = std::vector<std::uint64_t>(sliced_ ? count : 0)};
-        record_slot(i);
+        const std::uint32_t marks = launches_timed_ + (sliced_ ? 2 * count : 0);
+        slots_[i].usual = record_ends(i, times_launches_ || watchdog, launches_timed_);
+        slots_[i].measured = sliced_ ? record_ends(i, true, marks) : slots_[i].usual;
     }
     writes_state_from_ = Work::none;
     for (std::uint32_t s = 0; s < count; ++s) {
@@ -65,9 +70,19 @@ void VulkanRecording::record_all()
         if (first_state_ >= segments[s].first && first_state_ < segments[s].last) writes_state_from_ = s;
     }
     time_per_group_.assign(sliced_ ? count : 0, -1);
-    usual_ = record_segments(segments, false);
+    usual_ = record_segments(segments, {});
+    measured_ = sliced_ && resources_->timestamps ? record_segments(segments, {.marks = true}) : usual_;
     const bool any = std::any_of(launches_.begin(), launches_.end(), [](const Launch& l) { return l.rare; });
-    segments_ = any ? record_segments(segments, true) : usual_;
+    segments_ = any ? record_segments(segments, {.rare = true}) : usual_;
+    calls_ = 0;
+    measured_groups_ = 0;
+    time_between_ = 0;
+    resume_ = VK_NULL_HANDLE;
+    if (sliced_) {
+        resume_ = open(VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT);
+        full_barrier(device, resume_); // the application may have submitted something in between
+        resources_->arena->end(resume_);
+    }
     lists_.reserve(segments_.size() + 2);
 }
 
@@ -99,34 +114,34 @@ VkCommandBuffer VulkanRecording::open(VkCommandBufferUsageFlags flags)
     return resources_->arena->begin(flags, CommandArena::Holds::launches);
 }
 
-void VulkanRecording::record_slot(std::uint32_t i)
+VulkanRecording::Ends VulkanRecording::record_ends(std::uint32_t slot, bool timed, std::uint32_t marks)
 {
     const LogicalDevice& device = context_->device;
-    Slot& slot = slots_[i];
-    slot.prologue = open(0);
-    full_barrier(device, slot.prologue); // waits until the previous call's reads of the block end
-    if (resources_->timestamps) {
-        resources_->timestamps->write_begin(slot.prologue, i);
+    const Timestamps* const times = timed ? resources_->timestamps.get() : nullptr;
+    const Ends ends{open(0), open(0)};
+    full_barrier(device, ends.prologue); // waits until the previous call's reads of the block end
+    if (times) {
+        times->write_begin(ends.prologue, slot);
     }
-    const VkBufferCopy copy{resources_->slots.offset() + i * slot_bytes_, resources_->block.offset(),
+    const VkBufferCopy copy{resources_->slots.offset() + slot * slot_bytes_, resources_->block.offset(),
                             resources_->block.bytes()};
-    device.vk.vkCmdCopyBuffer(slot.prologue, buffer_of(resources_->slots), buffer_of(resources_->block), 1,
+    device.vk.vkCmdCopyBuffer(ends.prologue, buffer_of(resources_->slots), buffer_of(resources_->block), 1,
                               &copy);
-    barrier(device, slot.prologue, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_WRITE_BIT,
+    barrier(device, ends.prologue, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_WRITE_BIT,
             VK_PIPELINE_STAGE_DRAW_INDIRECT_BIT | VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
             VK_ACCESS_INDIRECT_COMMAND_READ_BIT | VK_ACCESS_SHADER_READ_BIT);
-    resources_->arena->end(slot.prologue);
+    resources_->arena->end(ends.prologue);
 
-    slot.epilogue = open(0);
-    if (resources_->timestamps) {
-        resources_->timestamps->write_end(slot.epilogue, i);
+    if (times) {
+        times->write_end(ends.epilogue, slot, marks);
     }
-    host_barrier(device, slot.epilogue);
-    resources_->arena->end(slot.epilogue);
+    host_barrier(device, ends.epilogue);
+    resources_->arena->end(ends.epilogue);
+    return ends;
 }
 
 std::vector<VkCommandBuffer> VulkanRecording::record_segments(const std::vector<Segment>& segments,
-                                                              bool with_rare)
+                                                              SegmentOptions with)
 {
     std::vector<VkCommandBuffer> lists;
     const LogicalDevice& device = context_->device;
@@ -141,18 +156,16 @@ std::vector<VkCommandBuffer> VulkanRecording::record_segments(const std::vector<
         VkPipeline bound = VK_NULL_HANDLE;
         for (std::uint32_t i = segment.first; i < segment.last; ++i) {
             const Launch& launch = launches_[i];
-            if (i == segment.first && sliced_) {
-                full_barrier(device, list); // the application may have submitted something in between
-            } else if (i == segment.first || launch.epoch != launches_[i - 1].epoch) {
+            if (i == segment.first || launch.epoch != launches_[i - 1].epoch) {
                 epoch_barrier(device, list);
             }
-            if (i == segment.first && sliced_ && times) {
+            if (i == segment.first && with.marks) {
                 times->write_mark(list, mark);
             }
             if (launches_timed_ > 0) {
                 times->write_mark(list, i);
             }
-            if (launch.rare && !with_rare) {
+            if (launch.rare && !with.rare) {
                 continue;
             }
             if (launch.pipeline != bound) {
@@ -164,7 +177,7 @@ std::vector<VkCommandBuffer> VulkanRecording::record_segments(const std::vector<
                                          0, sizeof record, &record);
             device.vk.vkCmdDispatchIndirect(list, block, block_offset + parameters_.head_offset(i));
         }
-        if (sliced_ && times) {
+        if (with.marks) {
             times->write_mark(list, mark + 1);
         }
         resources_->arena->end(list);
@@ -200,11 +213,12 @@ void VulkanRecording::begin()
 }
 
 // Returns null if no call is finished.
-const VulkanRecording::Slot* VulkanRecording::newest_done()
+const VulkanRecording::Slot* VulkanRecording::newest_done(bool measured)
 {
     const Slot* newest = nullptr;
     for (const Slot& slot : slots_) {
-        const bool better = slot.ticket > warmed_up_ && (!newest || slot.ticket > newest->ticket);
+        const bool better = slot.ticket > warmed_up_ && (!measured || slot.is_measured) &&
+                            (!newest || slot.ticket > newest->ticket);
         if (better && context_->queue.done(slot.ticket) && !context_->queue.dropped(slot.ticket)) {
             newest = &slot;
         }
@@ -257,11 +271,15 @@ Ticket VulkanRecording::submit()
 
 Ticket VulkanRecording::submit(Slot& slot, bool droppable)
 {
+    slot.is_measured = droppable_ == droppable && wants_measurement(slot);
+    const Ends& ends = slot.is_measured ? slot.measured : slot.usual;
+    const std::vector<VkCommandBuffer>& segments = runs_rare_         ? segments_
+                                                   : slot.is_measured ? measured_
+                                                                      : usual_;
     lists_.clear();
-    lists_.push_back(slot.prologue);
-    const std::vector<VkCommandBuffer>& segments = runs_rare_ ? segments_ : usual_;
+    lists_.push_back(ends.prologue);
     lists_.insert(lists_.end(), segments.begin(), segments.end());
-    lists_.push_back(slot.epilogue);
+    lists_.push_back(ends.epilogue);
     costs_.clear();
     if (sliced_) estimate_costs(slot);
     slot.ticket = context_->submit(
@@ -270,21 +288,42 @@ Ticket VulkanRecording::submit(Slot& slot, bool droppable)
          .costs = costs_,
          .droppable = droppable,
          .writes_state_from = writes_state_from_ == Work::none ? Work::none : 1 + writes_state_from_,
-         .reads = reads_});
+         .reads = reads_,
+         .resume = resume_});
     return slot.ticket;
 }
 
-// Takes the times of the segments from the newest finished call.
+// Whether the call is to be measured: a few of those of one size, and each that differs much from the last one measured.
+bool VulkanRecording::wants_measurement(const Slot& slot)
+{
+    if (!sliced_ || !resources_->timestamps || runs_rare_) return false;
+    const std::uint64_t groups = std::accumulate(slot.groups.begin(), slot.groups.end(), std::uint64_t{0});
+    const bool is_similar = 4 * groups <= 5 * measured_groups_ && 5 * groups >= 4 * measured_groups_;
+    if (is_similar && ++calls_ % calls_per_measurement != 0) return false;
+    measured_groups_ = groups;
+    return true;
+}
+
+// Takes the times of the segments from the newest finished call that was measured.
 void VulkanRecording::measure_segments()
 {
-    const Slot* const newest = resources_->timestamps ? newest_done() : nullptr;
-    for (std::uint32_t s = 0; newest && s < time_per_group_.size(); ++s) {
+    const Slot* const newest = resources_->timestamps ? newest_done(true) : nullptr;
+    if (!newest) return;
+    const auto count = static_cast<std::uint32_t>(time_per_group_.size());
+    const auto time_of = [&](std::uint32_t mark) {
+        return resources_->timestamps->mark(number_of(*newest), launches_timed_ + mark);
+    };
+    gaps_.clear();
+    for (std::uint32_t s = 0; s < count; ++s) {
+        if (s > 0) gaps_.push_back(time_of(2 * s) - time_of(2 * s - 1));
         if (newest->groups[s] == 0) continue;
-        const std::uint32_t mark = launches_timed_ + 2 * s;
-        const double took = resources_->timestamps->mark(number_of(*newest), mark + 1) -
-                            resources_->timestamps->mark(number_of(*newest), mark);
-        time_per_group_[s] = std::max(took, least_nanoseconds) / static_cast<double>(newest->groups[s]);
+        const double took = std::max(time_of(2 * s + 1) - time_of(2 * s), least_nanoseconds);
+        time_per_group_[s] = took / static_cast<double>(newest->groups[s]);
     }
+    if (gaps_.empty()) return;
+    const auto middle = gaps_.begin() + static_cast<std::ptrdiff_t>(gaps_.size() / 2);
+    std::nth_element(gaps_.begin(), middle, gaps_.end());
+    time_between_ = *middle; // the median, as the pauses between slices are among them
 }
 
 // The time of a segment grows with the number of its workgroups, which depends on the sizes of the call.

@@ -1,7 +1,7 @@
 // A recording that is recorded once and replayed (docs/architecture/replay.md).  A call submits these command buffers:
 //   the slot's prologue  full barrier, copy of the slot to the fixed block, barrier for indirect and shader reads
 //   the shared segments  at most 64 launches each: dispatches, epoch barriers, timestamps; no barriers for ranges;
-//                        with slices (Queue) one for each epoch, whose time is measured
+//                        with slices (Queue) one for each epoch, whose time is sometimes measured
 //   the slot's epilogue  copy of timestamps to host memory, barrier for host reads
 #pragma once
 #include "device/vulkan/context.hpp"
@@ -31,11 +31,15 @@ private:
         Slice block;                            // device memory
         std::unique_ptr<Timestamps> timestamps; // null: none
     };
+    struct Ends {
+        VkCommandBuffer prologue = VK_NULL_HANDLE, epilogue = VK_NULL_HANDLE;
+    };
     struct Slot {
         Ticket ticket = 0; // of the slot's last call
         std::byte* host = nullptr;
-        VkCommandBuffer prologue = VK_NULL_HANDLE, epilogue = VK_NULL_HANDLE;
-        bool holds_rare = false; // a call has written records of rarely dispatched launches to this slot
+        Ends usual{}, measured{}; // measured: with the times of segments
+        bool is_measured = false; // the last call
+        bool holds_rare = false;  // a call has written records of rarely dispatched launches to this slot
         std::vector<std::uint64_t> groups{}; // of the call, by segment; with slices
     };
     struct Launch {
@@ -45,14 +49,19 @@ private:
     };
 
     void record_all();
-    void record_slot(std::uint32_t slot);
-    std::vector<VkCommandBuffer> record_segments(const std::vector<Segment>&, bool with_rare);
+    Ends record_ends(std::uint32_t slot, bool timed, std::uint32_t marks);
+    struct SegmentOptions {
+        bool rare = false;  // with launches that are rarely dispatched
+        bool marks = false; // with a timestamp at the begin and end of each segment
+    };
+    std::vector<VkCommandBuffer> record_segments(const std::vector<Segment>&, SegmentOptions);
     void retire() noexcept;
     VkCommandBuffer open(VkCommandBufferUsageFlags);
     Ticket submit(Slot&, bool droppable);
     void warm_up();
-    const Slot* newest_done();
+    const Slot* newest_done(bool measured = false);
     void adapt_batches();
+    bool wants_measurement(const Slot&);
     void measure_segments();
     void estimate_costs(const Slot&);
     std::uint32_t number_of(const Slot& slot) const
@@ -65,8 +74,10 @@ private:
     std::unique_ptr<Resources> resources_; // handed to the queue on destruction
     std::vector<Slot> slots_;
     std::vector<Launch> launches_;
-    std::vector<VkCommandBuffer> segments_, usual_; // of all launches; without the rarely dispatched ones
-    std::vector<VkCommandBuffer> lists_;            // scratch space of submit()
+    // The segments of all launches; without the rarely dispatched ones; the same with the times of segments.
+    std::vector<VkCommandBuffer> segments_, usual_, measured_;
+    VkCommandBuffer resume_ = VK_NULL_HANDLE; // with slices: precedes the later parts of a call
+    std::vector<VkCommandBuffer> lists_;      // scratch space of submit()
     std::vector<Ticket> reads_;
     Address slab_ = 0;
     std::uint64_t slab_bytes_ = 0, slot_bytes_ = 0;
@@ -80,6 +91,10 @@ private:
     std::uint32_t first_state_ = 0; // the first launch that writes state
     // With slices.
     bool sliced_ = false;
+    std::uint32_t calls_ = 0;            // since the last measurement was due
+    std::uint64_t measured_groups_ = 0;  // of the last call that was chosen to be measured
+    double time_between_ = 0;            // nanoseconds, of two segments
+    std::vector<double> gaps_;           // scratch space of measure_segments()
     std::size_t writes_state_from_ = 0;  // the first segment that does
     std::vector<double> time_per_group_; // nanoseconds, by segment; negative: unknown
     std::vector<double> costs_;          // scratch space of submit()

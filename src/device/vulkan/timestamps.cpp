@@ -33,14 +33,14 @@ void Timestamps::write_mark(VkCommandBuffer list, std::uint32_t mark) const
     write(list, 2 * slots_ + mark);
 }
 
-void Timestamps::write_end(VkCommandBuffer list, std::uint32_t slot) const
+void Timestamps::write_end(VkCommandBuffer list, std::uint32_t slot, std::uint32_t marks) const
 {
     write(list, 2 * slot + 1);
     const VkQueryResultFlags flags = VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WAIT_BIT;
     const std::uint64_t at = values_.offset() + slot * slot_bytes();
     device_.vk.vkCmdCopyQueryPoolResults(list, pool_.get(), 2 * slot, 2, buffer_of(values_), at, 8, flags);
-    if (marks_ > 0) {
-        device_.vk.vkCmdCopyQueryPoolResults(list, pool_.get(), 2 * slots_, marks_, buffer_of(values_),
+    if (marks > 0) {
+        device_.vk.vkCmdCopyQueryPoolResults(list, pool_.get(), 2 * slots_, marks, buffer_of(values_),
                                              at + 16, 8, flags);
     }
 }

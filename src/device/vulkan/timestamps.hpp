@@ -13,7 +13,8 @@ public:
     // Resets the queries of the slot and of the marks first.
     void write_begin(VkCommandBuffer, std::uint32_t slot) const;
     void write_mark(VkCommandBuffer, std::uint32_t mark) const;
-    void write_end(VkCommandBuffer, std::uint32_t slot) const; // and copies all timestamps to host memory
+    // Copies the begin, the end and the first `marks` marks to host memory, which must have been written.
+    void write_end(VkCommandBuffer, std::uint32_t slot, std::uint32_t marks) const;
 
     // Both are in nanoseconds and valid once the ticket of the slot's last call is done.
     double duration(std::uint32_t slot) const;
