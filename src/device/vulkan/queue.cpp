@@ -75,14 +75,14 @@ void Queue::add_batches(const Queued& q, std::size_t end)
             info.commandBufferCount += 1;
             info.pCommandBuffers = b.lists.data();
         }
-        b.signals[0] = timeline_.get();
-        b.signal_values[0] = q.first + std::max<std::size_t>(last, 1) - 1;
-        info.signalSemaphoreCount = 1;
+        std::uint32_t signals = 0;
         if (last == q.lists.size() && q.signal.semaphore) {
-            b.signals[1] = q.signal.semaphore;
-            b.signal_values[1] = q.signal.value;
-            info.signalSemaphoreCount = 2;
+            b.signals[signals] = q.signal.semaphore; // before the library's own, which its threads wait for
+            b.signal_values[signals++] = q.signal.value;
         }
+        b.signals[signals] = timeline_.get();
+        b.last = b.signal_values[signals++] = q.first + std::max<std::size_t>(last, 1) - 1;
+        info.signalSemaphoreCount = signals;
         info.pSignalSemaphores = b.signals.data();
         b.values.signalSemaphoreValueCount = info.signalSemaphoreCount;
         b.values.pSignalSemaphoreValues = b.signal_values.data();
@@ -118,7 +118,7 @@ void Queue::hand_over(double budget, bool at_least_one)
         return result;
     });
     submits_.fetch_add(1, std::memory_order_relaxed);
-    handed_over_ = batches_.back().signal_values[0];
+    handed_over_ = batches_.back().last;
     slice_left_ = budget;
     queued_.erase(queued_.begin(), queued_.begin() + static_cast<std::ptrdiff_t>(whole));
     if (end > 0) queued_.front().next = end;

@@ -100,6 +100,7 @@ private:
         VkPipelineStageFlags wait_stage = VK_PIPELINE_STAGE_ALL_COMMANDS_BIT;
         std::array<VkSemaphore, 2> signals{};
         std::array<std::uint64_t, 2> signal_values{};
+        Ticket last = 0; // of its lists
     };
     static constexpr double unlimited = std::numeric_limits<double>::infinity();
 
