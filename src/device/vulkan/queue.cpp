@@ -96,8 +96,8 @@ void Queue::hand_over(double budget, bool at_least_one)
 {
     batches_.clear();
     infos_.clear();
-    std::size_t whole = 0,
-                end = 0; // submissions that are handed over whole; the end of the lists of the next one
+    std::size_t whole = 0; // submissions that are handed over whole
+    std::size_t end = 0;   // the end of the lists of the next one
     for (const double all = budget; whole < queued_.size(); ++whole) {
         const Queued& q = queued_[whole];
         end = end_of_part(q, budget, at_least_one && budget == all);

@@ -293,7 +293,7 @@ Ticket VulkanRecording::submit(Slot& slot, bool droppable)
     return slot.ticket;
 }
 
-// Whether the call is to be measured: a few of those of one size, and each that differs much from the last one measured.
+// Whether the call is to be measured: one of 16 of similar size, and each of another size than the last one measured.
 bool VulkanRecording::wants_measurement(const Slot& slot)
 {
     if (!sliced_ || !resources_->timestamps || runs_rare_) return false;
@@ -330,8 +330,10 @@ void VulkanRecording::measure_segments()
 void VulkanRecording::estimate_costs(const Slot& slot)
 {
     costs_.push_back(0); // the prologue
-    for (std::size_t s = 0; s < time_per_group_.size(); ++s)
-        costs_.push_back(slot.groups[s] == 0 ? 0 : time_per_group_[s] * static_cast<double>(slot.groups[s]));
+    for (std::size_t s = 0; s < time_per_group_.size(); ++s) {
+        const double time = time_per_group_[s] * static_cast<double>(slot.groups[s]); // negative: unknown
+        costs_.push_back(time < 0 ? time : time + time_between_);
+    }
     costs_.push_back(0);
 }
 
