@@ -7,7 +7,7 @@
 namespace reprise::device {
 namespace {
 
-constexpr std::uint64_t mebi = std::uint64_t{1} << 20;
+constexpr std::uint64_t mib = std::uint64_t{1} << 20;
 
 // A driver with memory of 1 GiB, of which it estimates `budget` to be for this process.
 class Driver {
@@ -17,12 +17,12 @@ public:
         return {.add = [this](std::uint64_t bytes) { return add(bytes); },
                 .remove = [this](Address a) { remove(a); },
                 .drain = [this] { ++drains; },
-                .max_block = 1024 * mebi,
-                .ceiling = 1024 * mebi,
+                .max_block = 1024 * mib,
+                .ceiling = 1024 * mib,
                 .name = "a driver",
                 .available = [this] { return budget - std::min(budget, used); }};
     }
-    std::uint64_t budget = 1024 * mebi, used = 0;
+    std::uint64_t budget = 1024 * mib, used = 0;
     int drains = 0;
 
 private:
@@ -30,7 +30,7 @@ private:
     {
         used += bytes;
         blocks_[next_] = bytes;
-        return std::exchange(next_, next_ + 1024 * mebi);
+        return std::exchange(next_, next_ + 1024 * mib);
     }
     void remove(Address a)
     {
@@ -38,35 +38,35 @@ private:
         blocks_.erase(a);
     }
     std::map<Address, std::uint64_t> blocks_;
-    Address next_ = 1024 * mebi;
+    Address next_ = 1024 * mib;
 };
 
 TEST(BlockMemory, FollowsTheDriversEstimate)
 {
     Driver driver;
-    BlockMemory memory(driver.source(), 900 * mebi);
-    const auto first = memory.allocate(10 * mebi);
-    EXPECT_EQ(driver.used, 64 * mebi);
-    driver.budget = 100 * mebi; // another program has started
-    const auto second = memory.allocate(30 * mebi);
-    EXPECT_EQ(driver.used, 64 * mebi) << "of the first block";
-    const auto third = memory.allocate(30 * mebi);
+    BlockMemory memory(driver.source(), 900 * mib);
+    const auto first = memory.allocate(10 * mib);
+    EXPECT_EQ(driver.used, 64 * mib);
+    driver.budget = 100 * mib; // another program has started
+    const auto second = memory.allocate(30 * mib);
+    EXPECT_EQ(driver.used, 64 * mib) << "of the first block";
+    const auto third = memory.allocate(30 * mib);
     EXPECT_LE(driver.used, driver.budget) << "a smaller block than usual";
     try {
-        memory.allocate(40 * mebi);
+        memory.allocate(40 * mib);
         ADD_FAILURE() << "it does not fit";
     } catch (const Error& error) {
         EXPECT_EQ(error.kind(), ErrorKind::out_of_memory);
         EXPECT_NE(std::string(error.what()).find("estimates"), std::string::npos) << error.what();
     }
     memory.release(third);
-    driver.budget = 110 * mebi;
-    const auto fourth = memory.allocate(46 * mebi); // the empty block goes back to the driver
+    driver.budget = 110 * mib;
+    const auto fourth = memory.allocate(46 * mib); // the empty block goes back to the driver
     EXPECT_LE(driver.used, driver.budget);
     EXPECT_EQ(driver.drains, 1);
-    driver.budget = 1024 * mebi; // and has ended
-    const auto fifth = memory.allocate(500 * mebi);
-    EXPECT_GE(driver.used, 564 * mebi);
+    driver.budget = 1024 * mib; // and has ended
+    const auto fifth = memory.allocate(500 * mib);
+    EXPECT_GE(driver.used, 564 * mib);
     for (const auto& a : {first, second, fourth, fifth}) memory.release(a);
     memory.verify();
 }
