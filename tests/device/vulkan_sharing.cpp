@@ -27,7 +27,7 @@ public:
         VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT;
 
     OwnBuffer(const VolkDeviceTable& vk, VkDevice device, VkPhysicalDevice physical, VkDeviceSize size)
-        : vk_(vk), device_(device), bytes(size)
+        : bytes(size), vk_(vk), device_(device)
     {
         const VkBufferCreateInfo info{
             .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO, .size = size, .usage = usage};
@@ -62,6 +62,7 @@ public:
     OwnBuffer(const OwnBuffer&) = delete;
     OwnBuffer& operator=(const OwnBuffer&) = delete;
 
+    const VkDeviceSize bytes;
     VkBuffer handle = VK_NULL_HANDLE;
     std::span<float> floats;
 
@@ -69,9 +70,6 @@ private:
     const VolkDeviceTable& vk_;
     VkDevice device_;
     VkDeviceMemory memory_ = VK_NULL_HANDLE;
-
-public:
-    const VkDeviceSize bytes;
 };
 
 class Sharing : public Application {
