@@ -4,8 +4,11 @@
 #include <filesystem>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
+
+#include <reprise/device.hpp>
 
 namespace reprise {
 
@@ -18,9 +21,20 @@ struct ProfilerSchedule {
     std::int64_t active = std::numeric_limits<std::int64_t>::max(); // then steps that are recorded
     std::int64_t repeat = 0;                                        // the number of cycles; 0: no limit
 };
+// The most that a device does in a second.
+struct DevicePeak {
+    double flops = 0; // multiplications and additions of f32; 0: unknown
+    double bytes = 0; // bytes that kernels read and write in its memory; 0: unknown
+};
+// Measures a device: products of square matrices up to 4096 x 4096 and sums of up to 16 million elements and 1, each
+// until a call takes 10 ms. It takes up to a second and 192 MiB of the device's memory, of which it needs to be idle for
+// the result to be true.  Error(out_of_memory) if they are not there.
+DevicePeak measure_peak(const Device& = default_device());
+
 // Options of a Profiler.
 struct ProfilerOptions {
-    ProfilerSchedule schedule{}; // all steps, unless set
+    ProfilerSchedule schedule{};      // all steps, unless set
+    std::optional<DevicePeak> peak{}; // of measure_peak(): ProfiledKind::of_peak is known then
 };
 
 // A launch of a recorded step.
@@ -43,6 +57,10 @@ struct ProfiledKind {
     double share = 0;       // of the time of all launches, from 0 to 1
     double flops = 0;       // of all of them
     double bytes = 0;       // the same
+    // The larger of their flops and their bytes in a second, as a share of the peak: what limits them (the roofline model).
+    // Products of 16 bits may exceed 1, as a peak is one of f32, and so do launches whose values are in a cache.  0 without
+    // a peak.
+    double of_peak = 0;
 };
 
 // Records the time of each launch while it exists, in eager code and in programs of all threads and devices: a guard.
@@ -78,6 +96,7 @@ private:
     friend class ProfilerRange;
     class Recorder;
     std::shared_ptr<Recorder> recorder_;
+    std::optional<DevicePeak> peak_;
 };
 
 // Names what a thread does while it exists, for the trace: { ProfilerRange range("forward"); ... }  Ranges may be

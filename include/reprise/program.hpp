@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include <reprise/progress.hpp>
 #include <reprise/structure.hpp>
 #include <reprise/tensor.hpp>
 
@@ -37,6 +38,9 @@ struct RecordOptions {
     // Cancels the recording from another thread: record() then throws Error(cancelled) before its next pass or
     // compilation of a kernel.
     std::stop_token stop{};
+    // Called while recording, on record()'s thread or one of those on which the driver compiles, by one thread at a time.
+    // It must not call the library. What it throws ends the recording, and record() throws it.
+    std::function<void(const RecordProgress&)> progress{};
 };
 
 // The time of one launch of a call.

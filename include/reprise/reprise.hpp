@@ -13,6 +13,7 @@
 #include <reprise/eager.hpp>
 #include <reprise/error.hpp>
 #include <reprise/io.hpp>
+#include <reprise/log.hpp>
 #include <reprise/memory.hpp>
 #include <reprise/mode.hpp>
 #include <reprise/model_file.hpp>
@@ -20,6 +21,7 @@
 #include <reprise/ops.hpp>
 #include <reprise/optim.hpp>
 #include <reprise/program.hpp>
+#include <reprise/progress.hpp>
 #include <reprise/quantized.hpp>
 #include <reprise/random.hpp>
 #include <reprise/scalar.hpp>

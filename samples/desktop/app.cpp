@@ -24,8 +24,8 @@ std::string short_name(const std::string& name) { return name.substr(0, name.fin
 } // namespace
 
 App::App(const Options& options, const Gpu& gpu, Window& window, Frames& frames, Ui& ui)
-    : options_(options), gpu_(gpu), window_(window), frames_(frames), ui_(ui), own_(gpu.training_device()),
-      image_(picture_of(options.picture))
+    : options_(options), gpu_(gpu), window_(window), frames_(frames), ui_(ui),
+      own_(gpu.training_device(options.barriers)), image_(picture_of(options.picture))
 {
     device_names_.emplace_back();
     figures_.devices.push_back("this window's: " + short_name(gpu.name()));
@@ -178,6 +178,11 @@ void App::load()
     figures_.message = "Loaded " + options_.checkpoint + ".";
 }
 
+bool App::trains() const
+{
+    return !controls_.paused && (controls_.task == TaskKind::picture || !points_->points().empty());
+}
+
 // Queues work for one slice of the device's time.
 void App::train()
 {
@@ -196,8 +201,7 @@ void App::train()
         look_began_ = now;
         is_stale_ = false;
     }
-    const bool can_train = controls_.task == TaskKind::picture || !points_->points().empty();
-    while (!controls_.paused && can_train && has_time()) {
+    while (trains() && has_time()) {
         learner_->step(controls_.batch);
         is_stale_ = true;
     }
@@ -247,6 +251,9 @@ void App::update_figures()
     figures_.live_bytes = learner_->device().live_bytes();
     figures_.peak_bytes = learner_->memory(controls_.batch).peak;
     steps_before_ = learner_->steps();
+    figures_.times.clear();
+    if (controls_.shows_times && trains())
+        attempt([&] { figures_.times = learner_->profile(controls_.batch); });
     second_ = {};
 }
 

@@ -44,6 +44,7 @@ private:
     void take_dropped();
     void fill_target();
     void load();
+    bool trains() const;
     void train();
     void draw_points(const Rect&);
     void add_points(const Rect&);

@@ -124,7 +124,7 @@ void Gpu::make_device()
     vkGetDeviceQueue(device, family_, 0, &queue_);
 }
 
-reprise::Device Gpu::training_device() const
+reprise::Device Gpu::training_device(bool barrier_per_launch) const
 {
     return reprise::vulkan::make_device({.instance = instance(),
                                          .physical_device = physical_,
@@ -133,7 +133,8 @@ reprise::Device Gpu::training_device() const
                                          .queue_family = family_,
                                          .enabled = &*features_,
                                          .lock_queue = [this] { queue_mutex_.lock(); },
-                                         .unlock_queue = [this] { queue_mutex_.unlock(); }});
+                                         .unlock_queue = [this] { queue_mutex_.unlock(); },
+                                         .barrier_per_launch = barrier_per_launch});
 }
 
 void Gpu::submit(const VkSubmitInfo& info, VkFence fence) const

@@ -141,6 +141,16 @@ std::optional<std::vector<rp::Tensor>> Learner::take_picture()
     return std::exchange(bands_, {});
 }
 
+std::vector<rp::ProfiledKind> Learner::profile(std::int64_t batch)
+{
+    rp::Profiler profiler({.schedule = {.warmup = 1, .active = 1, .repeat = 1}});
+    for (int i = 0; i < 2; ++i) {
+        step(batch);
+        profiler.step();
+    }
+    return profiler.key_averages();
+}
+
 std::size_t Learner::cancel() { return device_.cancel(); }
 
 rp::CallMemory Learner::memory(std::int64_t batch) const

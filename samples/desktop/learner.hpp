@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include <reprise/profiler.hpp>
 #include <reprise/reprise.hpp>
 
 #include "curve.hpp"
@@ -48,6 +49,9 @@ public:
     bool is_looking() const { return !bands_.empty(); }
     // Returns that picture as bands of rows [rows, columns, 4] once all are ready; then look() may be called again.
     std::optional<std::vector<reprise::Tensor>> take_picture();
+
+    // The times of a step by op, the longest first.  Takes two steps, and waits for them.
+    std::vector<reprise::ProfiledKind> profile(std::int64_t batch);
 
     // Drops the steps that wait for the device, and returns their number.
     std::size_t cancel();

@@ -34,6 +34,8 @@ CommandLine parse(std::vector<std::string> arguments, std::ostream& out, std::os
         ->check(number_between(0, 1e6))
         ->type_name("N");
     app.add_flag("--script", options.script, "Use every control once, print what happens, and close");
+    app.add_flag("--barriers", options.barriers,
+                 "Put a barrier between all launches of training, for synchronization validation");
     app.add_option("--screenshots", options.screenshots, "Folder for pictures of the window")
         ->type_name("DIR");
     result.exit_code = parse_arguments(app, std::move(arguments), out, err);

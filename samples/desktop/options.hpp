@@ -19,6 +19,7 @@ struct Options {
     bool save = false;       // saves at the end
     double seconds = 0;      // closes the window after this time; 0: never
     bool script = false;     // the tour
+    bool barriers = false;   // between all launches of training
     std::string screenshots; // a folder for pictures of the window; empty: none
 };
 

@@ -1,5 +1,6 @@
 #include "panel.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -130,6 +131,26 @@ void show_figures(const Learner& learner, const Figures& f)
     ImGui::EndTable();
 }
 
+// The ops of a step that take most of its time.
+void show_times(Controls& c, const Figures& f)
+{
+    constexpr std::size_t most = 7;
+    ImGui::SetNextItemOpen(c.shows_times);
+    c.shows_times = ImGui::CollapsingHeader("Times of a step");
+    if (!c.shows_times) return;
+    if (f.times.empty())
+        return ImGui::TextDisabled("No times: none was measured, or the device has no clock.");
+    if (!ImGui::BeginTable("times", 2)) return;
+    ImGui::TableSetupColumn("time", ImGuiTableColumnFlags_WidthFixed, 70);
+    for (std::size_t i = 0; i < std::min(most, f.times.size()); ++i) {
+        ImGui::TableNextColumn();
+        ImGui::Text("%.3f ms", f.times[i].total / 1000);
+        ImGui::TableNextColumn();
+        ImGui::TextUnformatted(f.times[i].label.c_str());
+    }
+    ImGui::EndTable();
+}
+
 } // namespace
 
 Buttons draw_panel(const Rect& r, Controls& controls, const Learner& learner, const Figures& figures)
@@ -148,6 +169,7 @@ Buttons draw_panel(const Rect& r, Controls& controls, const Learner& learner, co
     ImGui::Separator();
     plot_loss(learner);
     show_figures(learner, figures);
+    show_times(controls, figures);
     ImGui::End();
     return pressed;
 }

@@ -21,6 +21,7 @@ struct Controls {
     float learning_rate = 1e-2F;
     float slice = 4; // milliseconds
     bool paused = false;
+    bool shows_times = false; // of a step by op
 };
 
 // What was clicked in a frame.
@@ -37,6 +38,7 @@ struct Figures {
     std::optional<double> trained_milliseconds;
     std::uint64_t live_bytes = 0, peak_bytes = 0; // of the device; of a step's temporaries
     std::uint64_t recordings = 0, pipelines = 0;
+    std::vector<reprise::ProfiledKind> times; // Learner::profile()
 };
 
 // Draws the panel; changes the controls by its widgets.

@@ -18,14 +18,15 @@ void Script::add_parts()
     const auto no_change = [] {};
     parts_ = {
         {"drawing only", 3, [&c] { c.paused = true; }},
-        {"points", 12, [&c] { c.paused = false; }, {}, "points.png"},
+        {"points", 8, [&c] { c.paused = false; }, {}, "points.png"},
         {"ten batches", 5, no_change,
          [&c](double share) {
              constexpr std::array batches{32, 48, 100, 128, 200, 256, 300, 384, 500, 512};
              c.batch = batches[std::min<std::size_t>(9, static_cast<std::size_t>(10 * share))];
          }},
         {"learning rate", 2, [&c] { c.learning_rate *= 0.7F; }},
-        {"no points", 1, [this] { app_.press({.clear = true}); }},
+        {"times of a step", 2, [&c] { c.shows_times = true; }, {}, "times.png"},
+        {"no points", 1, [this, &c] { c.shows_times = false, app_.press({.clear = true}); }},
         {"two spirals", 1, [this] { app_.press({.spirals = true}); }},
         {"restart", 2, [this] { app_.press({.restart = true}); }},
         {"slice of 8 ms", 2, [&c] { c.slice = 8; }},
@@ -36,10 +37,10 @@ void Script::add_parts()
         {"cancel", 1, [this] { cancel(); }},
         {"save", 1, [this] { app_.press({.save = true}); }},
         {"load", 1, [this] { app_.press({.load = true}); }},
-        {"device reference", 4, [this, &c] { c.paused = false, app_.choose_device("reference"); }},
-        {"device vulkan:0", 3, [this] { app_.choose_device("vulkan:0"); }},
+        {"device reference", 2, [this, &c] { c.paused = false, app_.choose_device("reference"); }},
+        {"device vulkan:0", 2, [this] { app_.choose_device("vulkan:0"); }},
         {"this window's device", 2, [this] { app_.choose_device(""); }},
-        {"picture", 20, [&c] { c.task = TaskKind::picture, c.batch = 256; }, {}, "picture.png"},
+        {"picture", 12, [&c] { c.task = TaskKind::picture, c.batch = 256; }, {}, "picture.png"},
     };
 }
 

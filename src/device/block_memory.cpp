@@ -1,4 +1,5 @@
 #include "device/block_memory.hpp"
+#include "base/log.hpp"
 #include <algorithm>
 #include <reprise/error.hpp>
 #include <utility>
@@ -92,6 +93,8 @@ void BlockMemory::add_block(std::uint64_t bytes)
     const Address block = source_.add(bytes);
     try {
         blocks_[ranges_.add_block(block, bytes, 0)] = block;
+        reprise::detail::log(LogLevel::debug, "Allocated a block of ", format_bytes(bytes), " on ",
+                             source_.name, ".");
     } catch (...) {
         source_.remove(block);
         throw;
@@ -104,6 +107,7 @@ void BlockMemory::trim()
     if (empty.empty()) return;
     removed_.reserve(removed_.size() + empty.size()); // so that no block is lost
     for (const std::uint32_t block : empty) removed_.push_back(std::exchange(blocks_[block], 0));
+    reprise::detail::log(LogLevel::debug, "Freed ", removed_.size(), " empty blocks of ", source_.name, ".");
     source_.drain(); // work in flight may use freed memory; if this throws, the blocks stay
     for (const Address block : removed_) source_.remove(block);
     removed_.clear();

@@ -38,9 +38,10 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <stop_token>
 #include <string>
 #include <vector>
+
+#include "base/progress.hpp"
 
 namespace reprise::device {
 
@@ -87,12 +88,12 @@ struct LaunchDeclaration {
 };
 
 struct RecordingOptions {
-    std::uint32_t slots = 3; // replays in flight
-    bool warm_up = true;     // end record() with a run of 0 groups, so that drivers compile now
-    bool timestamps = false; // one per launch, read with Recording::times()
-    bool one_shot = false;   // submitted once, cheapest to record; ignores slots and warm_up
-    bool droppable = false;  // cancel() may drop its calls
-    std::stop_token stop{};  // checked before each pipeline is compiled
+    std::uint32_t slots = 3;     // replays in flight
+    bool warm_up = true;         // end record() with a run of 0 groups, so that drivers compile now
+    bool timestamps = false;     // one per launch, read with Recording::times()
+    bool one_shot = false;       // submitted once, cheapest to record; ignores slots and warm_up
+    bool droppable = false;      // cancel() may drop its calls
+    detail::Progress progress{}; // of the pipelines
 };
 
 class Recording {

@@ -16,6 +16,7 @@ struct ExternalHandles {
     std::uint32_t queue_family = 0;
     const void* enabled = nullptr; // points to external_features(), or null
     std::function<void()> lock_queue, unlock_queue;
+    bool barrier_per_launch = false;
 };
 
 std::shared_ptr<void> external_features(void* instance, void* physical_device);

@@ -15,6 +15,8 @@ struct DeviceOptions {
     bool imitate_discrete = false;
     // Vulkan: bytes of the first block; 0: chosen for the device.
     std::uint64_t slab_bytes = 0;
+    // Vulkan: a barrier between all launches (vulkan::Handles::barrier_per_launch).
+    bool barrier_per_launch = false;
 };
 
 } // namespace reprise::device

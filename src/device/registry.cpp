@@ -1,4 +1,5 @@
 #include "device/registry.hpp"
+#include "base/log.hpp"
 #include "device/cuda/cuda_device.hpp"
 #include "device/null/null_device.hpp"
 #include "device/reference/reference_device.hpp"
@@ -44,6 +45,10 @@ const std::vector<Listed>& listed(Registry& r)
         list.push_back({reference_capabilities(), ""});
         list.push_back({null_capabilities({}), ""});
         r.list = std::move(list);
+        for (const Listed& entry : r.list)
+            if (!entry.refused.empty())
+                reprise::detail::log(LogLevel::info, "Refused ", entry.capabilities.id, " (",
+                                     entry.capabilities.name, "): ", entry.refused, ".");
     }
     return r.list;
 }

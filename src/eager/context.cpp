@@ -7,6 +7,7 @@
 
 #include <reprise/error.hpp>
 
+#include "base/log.hpp"
 #include "execution/budget.hpp"
 #include "execution/executable.hpp"
 #include "execution/storage.hpp"
@@ -337,6 +338,7 @@ std::size_t Context::cancel()
         }
         forget_done_calls();
     }
+    if (calls > 0) detail::log(LogLevel::info, "Cancelled ", calls, " calls on ", name(), ".");
     std::exception_ptr failed;
     for (const Undo& u : dropped) {
         try {

@@ -199,13 +199,13 @@ std::vector<device::LaunchDeclaration> Executable::declarations() const
     return out;
 }
 
-void Executable::record(std::uint32_t slots, bool timestamps, bool warm_up, std::stop_token stop)
+void Executable::record(std::uint32_t slots, bool timestamps, bool warm_up, detail::Progress progress)
 {
     recording_ = device_->record(declarations(), {.slots = slots,
                                                   .warm_up = warm_up,
                                                   .timestamps = timestamps,
                                                   .droppable = purpose_ == Purpose::program,
-                                                  .stop = std::move(stop)});
+                                                  .progress = std::move(progress)});
     max_timed_ = timestamps ? std::max<std::size_t>(slots, 1) : 0;
 }
 

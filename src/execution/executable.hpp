@@ -43,7 +43,7 @@ public:
     // Declares that the host will read this result, which up to 4096 bytes is then allocated in host-visible memory.
     void make_readable(std::size_t result);
     // Records the launches for calls at any size.
-    void record(std::uint32_t slots, bool timestamps, bool warm_up = true, std::stop_token stop = {});
+    void record(std::uint32_t slots, bool timestamps, bool warm_up = true, detail::Progress progress = {});
     // Timestamps of the newest finished call, with the values of its symbols: the start of each launch, and at the end
     // of the list the end of all (device.hpp).
     struct Times {

@@ -13,6 +13,7 @@
 
 #include <reprise/whole_file.hpp>
 
+#include "base/log.hpp"
 #include "kernels/hash.hpp"
 
 namespace reprise::kernels {
@@ -78,17 +79,20 @@ std::shared_ptr<const SpirV> load(const fs::path& file, const std::string& head)
     if (!in) return nullptr;
     const auto size = static_cast<std::size_t>(std::max<std::streamoff>(in.tellg(), 0));
     const std::size_t fixed = head.size() + sizeof(std::uint64_t);
-    if (size < fixed || (size - fixed) % 4) return nullptr;
     std::string bytes(size, '\0');
     in.seekg(0);
-    if (!in.read(bytes.data(), static_cast<std::streamsize>(size)) ||
-        bytes.compare(0, head.size(), head) != 0)
-        return nullptr;
-    std::uint64_t sum = 0;
-    std::memcpy(&sum, bytes.data() + head.size(), sizeof sum);
-    auto words = std::make_shared<SpirV>((size - fixed) / 4);
-    std::memcpy(words->data(), bytes.data() + fixed, size - fixed);
-    return checksum(*words) == sum ? words : nullptr;
+    const bool is_whole = size >= fixed && (size - fixed) % 4 == 0 &&
+                          in.read(bytes.data(), static_cast<std::streamsize>(size)) &&
+                          bytes.compare(0, head.size(), head) == 0;
+    if (is_whole) {
+        std::uint64_t sum = 0;
+        std::memcpy(&sum, bytes.data() + head.size(), sizeof sum);
+        auto words = std::make_shared<SpirV>((size - fixed) / 4);
+        std::memcpy(words->data(), bytes.data() + fixed, size - fixed);
+        if (checksum(*words) == sum) return words;
+    }
+    detail::log(LogLevel::warning, "The cached kernel ", file, " is damaged: it is compiled again.");
+    return nullptr;
 }
 
 void save(const fs::path& file, const std::string& head, const SpirV& words)
@@ -101,7 +105,10 @@ void save(const fs::path& file, const std::string& head, const SpirV& words)
         out.write(std::as_bytes(std::span(&sum, 1)));
         out.write(std::as_bytes(std::span(words)));
         out.commit();
-    } catch (const std::exception&) { // the next process compiles it again
+    } catch (const std::exception& error) {
+        detail::log(LogLevel::warning,
+                    "The cache of kernels cannot be written, so the next process compiles ", file.stem(),
+                    " again: ", error.what());
     }
 }
 
@@ -138,11 +145,16 @@ Code find_or_compile(const std::string& who, Author author, const std::string& t
     const fs::path file = folder.empty() ? fs::path() : folder / (hexadecimal(h.value()) + ".spv");
     const std::string head = head_of(text, caps);
     if (!file.empty()) words = load(file, head);
-    if (words) return {name, words};
+    if (words) {
+        detail::log(LogLevel::debug, "Read ", name, " from the cache of kernels.");
+        return {name, words};
+    }
+    const detail::Stopwatch watch;
     // if this throws, the entry stays null
     words = std::make_shared<const SpirV>(
         compile_shader(name, author == Author::user ? who : name, text, caps, author));
     ++c.compilations;
+    detail::log(LogLevel::debug, "Compiled ", name, " in ", watch, ".");
     if (!file.empty()) save(file, head, *words);
     return {name, words};
 }

@@ -1,6 +1,5 @@
 // Chooses kernels for elementwise launches: one launch, or a preferred one and its fallback. A reduction or a product
 // that has absorbed a chain gets a kernel generated for it.
-#include "base/stop.hpp"
 #include "plan/pipeline.hpp"
 
 namespace reprise::plan {
@@ -21,12 +20,12 @@ PlanLaunch launch_of(ops::LaunchSpec spec, const PlanLaunch& from)
 
 } // namespace
 
-void choose_kernels(Plan& plan, const device::Capabilities& caps, const std::stop_token& stop)
+void choose_kernels(Plan& plan, const device::Capabilities& caps, const detail::Progress& progress)
 {
     std::vector<PlanLaunch> chosen;
     std::vector<std::uint32_t> moved(plan.launches.size(), no_launch);
     for (std::size_t i = 0; i < plan.launches.size(); ++i) {
-        detail::check_stop(stop, "record");
+        progress.report(RecordStage::kernels, i, plan.launches.size());
         PlanLaunch& l = plan.launches[i];
         const auto first = static_cast<std::uint32_t>(chosen.size());
         moved[i] = first;

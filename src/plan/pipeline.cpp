@@ -1,6 +1,5 @@
 #include "plan/pipeline.hpp"
 
-#include "base/stop.hpp"
 #include "kernels/chain.hpp"
 
 namespace reprise::plan {
@@ -13,7 +12,7 @@ void after(const Request& request, [[maybe_unused]] const Compiled& c, [[maybe_u
 #ifndef NDEBUG
     check_invariants(c, pass);
 #endif
-    detail::check_stop(request.stop, "record");
+    request.progress.report(RecordStage::plan);
 }
 
 } // namespace
@@ -51,7 +50,7 @@ void finish(Compiled& c, const Request& request)
     after(request, c, "rematerialize"); // a memory budget may have added launches since draft()
     write_in_place(c.plan);
     after(request, c, "write_in_place");
-    choose_kernels(c.plan, *request.capabilities, request.stop);
+    choose_kernels(c.plan, *request.capabilities, request.progress);
     after(request, c, "choose_kernels");
     batch(c.plan);
     after(request, c, "batch");

@@ -1,9 +1,9 @@
 // The compiler turns a graph into a plan by the passes that pipeline.cpp lists in order.
 #pragma once
 #include <span>
-#include <stop_token>
 #include <vector>
 
+#include "base/progress.hpp"
 #include "plan/plan.hpp"
 
 namespace reprise::plan {
@@ -25,8 +25,8 @@ struct Request {
     };
     std::vector<Assignment> assignments;
     const device::Capabilities* capabilities = nullptr;
-    bool fuse = false;      // whether to fuse chains: worth it for plans that run repeatedly
-    std::stop_token stop{}; // checked before each pass and each fused kernel
+    bool fuse = false; // whether to fuse chains: worth it for plans that run repeatedly
+    detail::Progress progress{};
 };
 bool fuses_elementwise(const Request&); // whether it asks for that, and the device has a compiler
 
@@ -66,7 +66,7 @@ void fuse(Plan&, const device::Capabilities&); // fuse.cpp: joins chains of elem
 void advance_updates(Plan&); // advance.cpp: updates state as soon as its gradient exists, to free that
 void write_in_place(Plan&);  // in_place.cpp: elementwise launches overwrite inputs at their last use
 // choose.cpp: chooses elementwise kernels, and compiles fused ones
-void choose_kernels(Plan&, const device::Capabilities&, const std::stop_token& = {});
+void choose_kernels(Plan&, const device::Capabilities&, const detail::Progress& = {});
 void batch(Plan&);                                 // batch.cpp: merges the updates of parameters
 void schedule(Plan&, const device::Capabilities&); // schedule.cpp: assigns epochs
 void find_lifetimes(Plan&);                        // schedule.cpp: first and last epoch of each value

@@ -198,6 +198,7 @@ Profiler::Profiler(const Options& options)
     const std::lock_guard lock(recorder_mutex);
     if (!recorder().expired()) fail(ErrorKind::state, op, "Another Profiler exists: destroy it first.");
     recorder_ = std::make_shared<Recorder>(options.schedule);
+    peak_ = options.peak;
     recorder() = recorder_;
     execution::set_call_observer(recorder_);
 }
@@ -213,6 +214,19 @@ Profiler::~Profiler()
 void Profiler::step() { recorder_->step(); }
 void Profiler::stop() { recorder_->stop(); }
 std::vector<ProfiledLaunch> Profiler::launches() const { return recorder_->launches(); }
+
+namespace {
+
+double share_of(const DevicePeak& peak, const ProfiledKind& kind)
+{
+    const double seconds = 1e-6 * kind.total;
+    const auto share = [&](double done, double most) {
+        return most > 0 && seconds > 0 ? done / seconds / most : 0;
+    };
+    return std::max(share(kind.flops, peak.flops), share(kind.bytes, peak.bytes));
+}
+
+} // namespace
 
 std::vector<ProfiledKind> Profiler::key_averages() const
 {
@@ -232,6 +246,7 @@ std::vector<ProfiledKind> Profiler::key_averages() const
     std::vector<ProfiledKind> out;
     for (auto& [key, kind] : kinds) {
         kind.share = all > 0 ? kind.total / all : 0;
+        if (peak_) kind.of_peak = share_of(*peak_, kind);
         out.push_back(std::move(kind));
     }
     std::stable_sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.total > b.total; });
@@ -247,7 +262,8 @@ std::string Profiler::table(std::size_t rows) const
         std::snprintf(line.data(), line.size(), format, values...);
         out += line.data();
     };
-    add("%7s %9s %6s %9s %9s %9s  %s\n", "count", "total ms", "%", "mean us", "GFLOP/s", "GB/s", "ops");
+    add("%7s %9s %6s %9s %9s %9s", "count", "total ms", "%", "mean us", "GFLOP/s", "GB/s");
+    out += peak_ ? "  % of peak  ops\n" : "  ops\n";
     std::int64_t launches = 0;
     double total = 0;
     for (const ProfiledKind& k : kinds) {
@@ -257,9 +273,10 @@ std::string Profiler::table(std::size_t rows) const
     for (std::size_t i = 0; i < std::min(rows, kinds.size()); ++i) {
         const ProfiledKind& k = kinds[i];
         const double per_ns = k.total > 0 ? 1 / (1000 * k.total) : 0;
-        add("%7lld %9.3f %6.1f %9.2f %9.1f %9.1f  ", static_cast<long long>(k.count), k.total / 1000,
+        add("%7lld %9.3f %6.1f %9.2f %9.1f %9.1f", static_cast<long long>(k.count), k.total / 1000,
             100 * k.share, k.total / static_cast<double>(k.count), k.flops * per_ns, k.bytes * per_ns);
-        out += k.label.substr(0, 52) + "\n";
+        if (peak_) add("  %9.1f", 100 * k.of_peak);
+        out += "  " + k.label.substr(0, peak_ ? 41 : 52) + "\n";
     }
     add("%7lld %9.3f  all launches\n", static_cast<long long>(launches), total / 1000);
     return out;

@@ -4,6 +4,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "base/log.hpp"
 #include "execution/budget.hpp"
 #include "graph/segment.hpp"
 #include "kernels/code_cache.hpp"
@@ -29,7 +30,7 @@ public:
     {
         request_.capabilities = &p_.context->device()->capabilities();
         request_.fuse = options_.fuse;
-        request_.stop = options_.stop;
+        request_.progress = {options_.stop, options_.progress};
         for (std::size_t i = 0; i < placeholders.size(); ++i)
             bind(placeholders[i], {Program::Impl::Source::input, i});
         for (const Trace::State& s : trace_.states()) {
@@ -163,6 +164,8 @@ Program record_function(const TracedFunction& f, const std::vector<Spec>& specs,
     if (graph::current_tracer())
         detail::fail(ErrorKind::state, "record",
                      "A function is being recorded already on this thread: finish it first.");
+    const detail::Stopwatch watch;
+    const std::uint64_t compiled = kernels::shader_compilations();
     auto p = std::make_shared<Program::Impl>();
     p->context = options.device.value_or(default_device()).context();
     Trace trace(p->context, next++);
@@ -206,10 +209,13 @@ Program record_function(const TracedFunction& f, const std::vector<Spec>& specs,
         std::vector<std::size_t> positions = symbol_positions(*p, *e);
         e->set_counters(counters(*p));
         for (const std::size_t i : p->outputs) e->make_readable(i);
-        e->record(options.slots, options.timestamps, true, options.stop);
+        e->record(options.slots, options.timestamps, true, request.progress);
         p->variants.push_back({std::move(e), std::move(positions)});
     }
     trace.succeed();
+    const std::size_t launches = p->variants.front().executable->compiled().plan.launches.size();
+    detail::log(LogLevel::info, "Recorded a program of ", launches, " launches on ", p->context->name(),
+                " in ", watch, "; ", kernels::shader_compilations() - compiled, " kernels were compiled.");
     return Program(std::move(p));
 }
 

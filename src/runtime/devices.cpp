@@ -14,6 +14,7 @@
 #include <reprise/ops/elementwise.hpp>
 #include <reprise/vulkan.hpp>
 
+#include "base/log.hpp"
 #include "device/external_handles.hpp"
 #include "device/registry.hpp"
 #include "eager/context.hpp"
@@ -107,6 +108,9 @@ std::shared_ptr<Context> context_of(const std::shared_ptr<device::Device>& d)
     if (const auto found = o.contexts.find(id); found != o.contexts.end() && found->second->device() == d)
         return found->second;
     const auto created = std::make_shared<Context>(d);
+    const device::Capabilities& c = d->capabilities();
+    detail::log(LogLevel::info, "Opened ", id, ": ", c.name, " with ", c.driver, ".");
+    for (const std::string& warning : c.warnings) detail::log(LogLevel::warning, id, ": ", warning);
     replaced = std::exchange(o.contexts[id], created);
     o.opened.push_back(d);
     close_before_the_driver_ends();
@@ -352,7 +356,8 @@ Device vulkan::make_device(const Handles& h)
                                .queue_family = h.queue_family,
                                .enabled = h.enabled ? h.enabled->implementation().get() : nullptr,
                                .lock_queue = h.lock_queue,
-                               .unlock_queue = h.unlock_queue});
+                               .unlock_queue = h.unlock_queue,
+                               .barrier_per_launch = h.barrier_per_launch});
     {
         Open& o = open_devices();
         const std::lock_guard lock(o.mutex);

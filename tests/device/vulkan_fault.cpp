@@ -3,8 +3,6 @@
 namespace reprise::device::vulkan {
 namespace {
 
-constexpr std::uint64_t mebi = std::uint64_t{1} << 20;
-
 class VulkanFault : public VulkanTest {
 protected:
     void SetUp() override

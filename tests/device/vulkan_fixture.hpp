@@ -2,6 +2,7 @@
 // device is, and as if its memory were not the host's.  Any message of a layer fails the test, so that the
 // whole suite is a validation test when VK_INSTANCE_LAYERS names the layer.
 #pragma once
+#include "device/vulkan/buffer.hpp"
 #include "device/vulkan/vulkan_device.hpp"
 #include "device_test_tools.hpp"
 #include <fstream>

@@ -10,8 +10,6 @@ namespace {
 class VulkanMemory : public VulkanTest {};
 INSTANTIATE_TEST_SUITE_P(Vulkan, VulkanMemory, testing::Bool(), memory_name);
 
-constexpr std::uint64_t mebi = std::uint64_t{1} << 20;
-
 std::vector<std::uint8_t> noise(std::size_t bytes, unsigned seed)
 {
     std::mt19937 random(seed);

@@ -10,8 +10,6 @@ namespace {
 class VulkanRecording : public VulkanTest {};
 INSTANTIATE_TEST_SUITE_P(Vulkan, VulkanRecording, testing::Bool(), memory_name);
 
-constexpr std::uint64_t mebi = std::uint64_t{1} << 20;
-
 TEST_P(VulkanRecording, ReplaysWithOtherArgumentsThreeInFlight)
 {
     constexpr std::int32_t most = 5000;

@@ -1,9 +1,11 @@
 // Buffers and semaphores that the library and an application share.
 #include <chrono>
+#include <cstdlib>
 #include <memory>
 #include <numeric>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -72,6 +74,13 @@ private:
     VkDeviceMemory memory_ = VK_NULL_HANDLE;
 };
 
+// Whether this run is watched by synchronization validation (tests/CMakeLists.txt).
+bool validates_synchronization()
+{
+    const char* const enables = std::getenv("VK_LAYER_ENABLES");
+    return enables && std::string_view(enables).find("SYNCHRONIZATION") != std::string_view::npos;
+}
+
 class Sharing : public Application {
 protected:
     void SetUp() override
@@ -85,7 +94,8 @@ protected:
                                                       .physical_device = own_.physical_device,
                                                       .device = own_.device,
                                                       .queue = own_.queue,
-                                                      .enabled = &*features_}));
+                                                      .enabled = &*features_,
+                                                      .barrier_per_launch = validates_synchronization()}));
         set_default_device(*device_);
         buffer_ = std::make_unique<OwnBuffer>(functions_, own_.device, own_.physical_device, 4096);
         std::iota(buffer_->floats.begin(), buffer_->floats.end(), 0.0f);

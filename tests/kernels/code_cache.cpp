@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include <reprise/error.hpp>
+#include <reprise/log.hpp>
 #include <reprise/program.hpp>
 
 #include "io/scratch.hpp"
@@ -88,6 +89,27 @@ TEST_F(CodeCache, ADamagedFileIsCompiledAgain)
         EXPECT_EQ(compilations(), 1u) << damage;
         EXPECT_EQ(*words, first);
     }
+}
+
+TEST_F(CodeCache, LogsWhatCostsTime)
+{
+    std::vector<std::string> warnings;
+    set_log([&](LogLevel, const std::string& text) { warnings.push_back(text); }, LogLevel::warning);
+    compilations();
+    EXPECT_TRUE(warnings.empty());
+    kernels::forget_codes();
+    fs::resize_file(file(), 10);
+    compilations();
+    ASSERT_EQ(warnings.size(), 1u);
+    EXPECT_NE(warnings[0].find("damaged"), std::string::npos) << warnings[0];
+    kernels::forget_codes();
+    std::ofstream(scratch / "file") << "no folder";
+    set_cache_directory(scratch / "file");
+    EXPECT_EQ(compilations(), 1u);
+    EXPECT_EQ(compilations(), 0u);
+    set_log({});
+    ASSERT_EQ(warnings.size(), 2u);
+    EXPECT_NE(warnings[1].find("cannot be written"), std::string::npos) << warnings[1];
 }
 
 TEST_F(CodeCache, AFolderThatCannotBeWrittenIsNoError)

@@ -141,6 +141,34 @@ TEST(Profiler, OfATrainingStepCountsUpdates)
     EXPECT_THAT(profiler.table(), HasSubstr("adam_step"));
 }
 
+TEST(Profiler, ComparesWithThePeak)
+{
+    const Program p = product();
+    const Tensor a = randn({8, 32}), b = randn({32, 16});
+    p(a, b).eval();
+    const DevicePeak peak{.flops = 1e6, .bytes = 0};
+    Profiler profiler({.peak = peak});
+    p(a, b).eval();
+    if (!has_timestamps()) return;
+    double flops = 0;
+    for (const ProfiledKind& k : profiler.key_averages()) {
+        flops += k.flops;
+        if (k.total > 0) EXPECT_NEAR(k.of_peak, k.flops / (1e-6 * k.total) / peak.flops, 1e-9 * k.of_peak);
+        if (k.flops > 0) EXPECT_GT(k.of_peak, 0);
+    }
+    EXPECT_GE(flops, 2.0 * 8 * 32 * 16);
+    EXPECT_THAT(profiler.table(), HasSubstr("% of peak"));
+}
+
+TEST(Profiler, MeasuresThePeak)
+{
+    const DevicePeak peak = measure_peak();
+    EXPECT_GT(peak.bytes, 1e6);
+    EXPECT_GT(peak.flops, 1e6);
+    EXPECT_LT(peak.bytes, 1e15);
+    EXPECT_LT(peak.flops, 1e17);
+}
+
 TEST(Profiler, WritesATrace)
 {
     const Scratch scratch;

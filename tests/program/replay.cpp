@@ -208,20 +208,22 @@ TEST(Memory, IsEqualAfterStepHundredAndThousand)
     const Program program = t.recorded(symbol("batch"));
     const Device device = default_device();
     std::uint64_t live = 0;
-    [[maybe_unused]] std::size_t resident = 0;
+    std::vector<std::size_t> resident;
     for (std::uint64_t i = 1; i <= 1000; ++i) {
         const auto [x, target] = t.batch(i % 2 ? 16 : 5, i % 7);
         program(x, target);
         if (i % 100) continue;
         device.synchronize();
-        if (i == 100) {
-            live = device.live_bytes();
-            resident = resident_bytes();
-        }
+        if (i == 100) live = device.live_bytes();
+        if (i % 300 == 100) resident.push_back(resident_bytes());
         EXPECT_EQ(device.live_bytes(), live) << "step " << i;
     }
 #ifndef __SANITIZE_ADDRESS__ // it keeps what is freed for a while
-    EXPECT_LT(resident_bytes(), resident + (2 << 20));
+    // A leak grows from each of 100, 400, 700 and 1000 steps to the next; a driver's threads and pools grow now and then.
+    std::size_t least = ~std::size_t{0};
+    for (std::size_t i = 1; i < resident.size(); ++i)
+        least = std::min(least, std::max(resident[i], resident[i - 1]) - resident[i - 1]);
+    EXPECT_LT(least, 256u << 10);
 #endif
 }
 

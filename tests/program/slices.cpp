@@ -3,7 +3,6 @@
 
 #include <chrono>
 #include <cmath>
-#include <stop_token>
 #include <thread>
 
 #include <reprise/autograd.hpp>
@@ -76,6 +75,26 @@ TEST_F(Slices, HaveTheBitsOfWholeSteps)
     EXPECT_TRUE(train(true) == train(false));
 }
 
+TEST_F(Slices, AreReadBetweenTheirParts)
+{
+    const auto train = [&](bool in_slices) {
+        device_.set_slice(in_slices ? std::optional(1us) : std::nullopt);
+        manual_seed(3);
+        Training t(Net::mlp);
+        const Program step = step_of(t);
+        std::vector<decltype(t.state())> states;
+        for (const std::int64_t n : {4, 7, 1}) {
+            const auto [x, target] = t.batch(n, static_cast<std::uint64_t>(n));
+            const Tensor loss = step(x, target);
+            if (in_slices) EXPECT_FALSE(device_.advance()); // one part
+            states.push_back(t.state());                    // of the whole step
+            EXPECT_EQ(full({3}, 2.0).to_vector<float>(), std::vector<float>(3, 2.0f));
+        }
+        return states;
+    };
+    EXPECT_TRUE(train(true) == train(false));
+}
+
 TEST_F(Slices, RecordOnceForAllSizes)
 {
     Training t(Net::mlp);
@@ -114,6 +133,24 @@ TEST_F(Slices, AreCancelledWithoutATrace)
     EXPECT_TRUE(t.state() == undisturbed.state());
     EXPECT_EQ(step(x, target).item<float>(), other(x, target).item<float>());
     EXPECT_TRUE(t.state() == undisturbed.state()) << "training goes on as if nothing had been";
+}
+
+TEST_F(Slices, AreCancelledAfterAFailedSubmission)
+{
+    Training t(Net::mlp), undisturbed(Net::mlp);
+    const Program step = step_of(t), other = step_of(undisturbed);
+    const auto [x, target] = t.batch(4, 1);
+    const Tensor first = step(x, target), second = step(x, target);
+    device::Device& inner = test::inner(device_);
+    inner.fail_next("submit", 1, device::Device::Fault::out_of_memory);
+    EXPECT_EQ(error_of([&] { device_.advance(); }).kind, ErrorKind::out_of_memory);
+    EXPECT_EQ(device_.cancel(), 2u);
+    EXPECT_EQ(error_of([&] { first.item(); }).kind, ErrorKind::cancelled);
+    EXPECT_EQ(t.state(), undisturbed.state());
+    step(x, target);
+    other(x, target);
+    finish();
+    EXPECT_EQ(t.state(), undisturbed.state());
 }
 
 TEST_F(Slices, KeepInitialValuesAndInputs)
@@ -287,19 +324,6 @@ TEST(Slice, IsOfVulkan)
     EXPECT_EQ(device.slice_left(), 0ns);
     EXPECT_EQ(device.cancel(), 0u);
     EXPECT_NO_THROW(device.set_slice(std::nullopt));
-}
-
-TEST(StopToken, EndsARecording)
-{
-    std::stop_source source;
-    const auto f = [&](const Tensor& in) {
-        source.request_stop(); // as another thread would
-        return (in * 3).tanh();
-    };
-    EXPECT_EQ(error_of([&] { record(f, {spec({4})}, {.stop = source.get_token()}); }).kind,
-              ErrorKind::cancelled);
-    const Program p = record(f, {spec({4})}, {.stop = std::stop_source().get_token()});
-    EXPECT_EQ(p(full({4}, 0.0)).to_vector<float>(), std::vector<float>(4, 0.0f));
 }
 
 } // namespace

@@ -39,7 +39,7 @@ Context::Context(std::shared_ptr<Instance> instance, const PhysicalDevice& physi
       readback(buffers(device, MemoryUse::readback, "reprise readback"), 1 * mebi), arenas(device),
       pipelines(device, slab), memory(device, slab, default_limit(physical), [this] { drain(); }),
       transfers(device, queue, memory, arenas, staging, readback),
-      direct_parameters(host_sees_local_memory(device))
+      direct_parameters(host_sees_local_memory(device)), barrier_per_launch_(options.barrier_per_launch)
 {}
 
 // Retired objects return memory to pools and arenas, which are destroyed before the queue.

@@ -14,6 +14,11 @@ struct Context {
     // Submits a call's command buffers after all pending uploads, with no other submission in between.
     Ticket submit(const Work&);
     void drain(); // submits what is pending and waits for all submissions
+    // The epoch of the launch at a position; with DeviceOptions::barrier_per_launch each launch has its own.
+    std::uint32_t epoch_of(const LaunchDeclaration& launch, std::size_t position) const
+    {
+        return barrier_per_launch_ ? static_cast<std::uint32_t>(position) : launch.epoch;
+    }
     void close();
     void abandon() noexcept;
 
@@ -30,6 +35,7 @@ struct Context {
     std::atomic<std::uint64_t> replays = 0;
 
 private:
+    bool barrier_per_launch_;
     std::vector<VkCommandBuffer> lists_; // scratch space of submit(), under the queue's lock
 };
 

@@ -100,6 +100,8 @@ const void* external_feature_chain(const std::shared_ptr<void>& features)
 
 std::shared_ptr<Device> open_external(const ExternalHandles& h)
 {
+    DeviceOptions options;
+    options.barrier_per_launch = h.barrier_per_launch;
     return vulkan::open_external({.instance = static_cast<VkInstance>(h.instance),
                                   .physical_device = static_cast<VkPhysicalDevice>(h.physical_device),
                                   .device = static_cast<VkDevice>(h.device),
@@ -107,7 +109,8 @@ std::shared_ptr<Device> open_external(const ExternalHandles& h)
                                   .queue_family = h.queue_family,
                                   .enabled = static_cast<const vulkan::FeatureChain*>(h.enabled),
                                   .lock_queue = h.lock_queue,
-                                  .unlock_queue = h.unlock_queue});
+                                  .unlock_queue = h.unlock_queue},
+                                 options);
 }
 
 } // namespace reprise::device

@@ -19,7 +19,7 @@ OneShot::OneShot(std::shared_ptr<Context> context, std::span<const LaunchDeclara
     const std::vector<VkPipeline> pipelines = context_->pipelines.get(launches);
     launches_.reserve(launches.size());
     for (std::size_t i = 0; i < launches.size(); ++i) {
-        launches_.push_back({pipelines[i], launches[i].epoch, {}});
+        launches_.push_back({pipelines[i], context_->epoch_of(launches[i], i), {}});
     }
     const std::uint64_t bytes = std::max<std::uint64_t>(parameters_.bytes(), 16);
     if (context_->direct_parameters) {

@@ -1,5 +1,5 @@
 #include "device/vulkan/pipeline_cache.hpp"
-#include "base/stop.hpp"
+#include "base/log.hpp"
 #include "device/embedded_kernels.hpp"
 #include "device/float_controls.hpp"
 #include "device/spirv.hpp"
@@ -103,10 +103,10 @@ void PipelineCache::destroy() noexcept
 }
 
 std::vector<VkPipeline> PipelineCache::get(std::span<const LaunchDeclaration> launches,
-                                           const std::stop_token& stop)
+                                           const reprise::detail::Progress& progress)
 {
     const std::lock_guard lock(mutex_);
-    make_missing(launches, stop);
+    make_missing(launches, progress);
     std::vector<VkPipeline> list;
     list.reserve(launches.size());
     for (const LaunchDeclaration& launch : launches) {
@@ -126,7 +126,8 @@ VkPipeline PipelineCache::find(const Entry& e, const std::vector<std::uint32_t>&
 }
 
 // Creates the pipelines that do not exist yet, on all cores: a driver's compiler takes 10 to 100 ms for a large kernel.
-void PipelineCache::make_missing(std::span<const LaunchDeclaration> launches, const std::stop_token& stop)
+void PipelineCache::make_missing(std::span<const LaunchDeclaration> launches,
+                                 const reprise::detail::Progress& progress)
 {
     struct Missing {
         Entry* entry;
@@ -154,10 +155,17 @@ void PipelineCache::make_missing(std::span<const LaunchDeclaration> launches, co
             }
         }
     };
+    std::mutex done_mutex; // guards `done`, and lets one thread at a time report
+    std::size_t done = 0;
     try {
         on_all_cores(missing.size(), [&](std::size_t i) {
-            reprise::detail::check_stop(stop, "record");
+            progress.check();
+            const reprise::detail::Stopwatch watch;
             missing[i].pipeline = make_pipeline(*missing[i].entry, *missing[i].kernel);
+            reprise::detail::log(LogLevel::debug, "The driver compiled ", missing[i].kernel->name, " in ",
+                                 watch, ".");
+            const std::lock_guard reporting(done_mutex);
+            progress.report(RecordStage::pipelines, ++done, missing.size());
         });
     } catch (...) {
         keep();

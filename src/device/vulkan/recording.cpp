@@ -21,9 +21,10 @@ VulkanRecording::VulkanRecording(std::shared_ptr<Context> context,
       slab_(context_->slab.buffer().address()), slab_bytes_(context_->slab.buffer().bytes()),
       times_launches_(options.timestamps), droppable_(options.droppable)
 {
-    const std::vector<VkPipeline> pipelines = context_->pipelines.get(launches, options.stop);
+    const std::vector<VkPipeline> pipelines = context_->pipelines.get(launches, options.progress);
     for (std::size_t i = 0; i < launches.size(); ++i) {
-        launches_.push_back({pipelines[i], launches[i].epoch, 0, launches[i].rarely_dispatched});
+        launches_.push_back(
+            {pipelines[i], context_->epoch_of(launches[i], i), 0, launches[i].rarely_dispatched});
     }
     const auto state = std::find_if(launches.begin(), launches.end(),
                                     [](const LaunchDeclaration& launch) { return launch.writes_state; });

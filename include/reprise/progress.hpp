@@ -1,0 +1,21 @@
+// How far a recording has come.
+#pragma once
+#include <cstddef>
+
+namespace reprise {
+
+// What record() does, in this order.  With a memory budget it plans and chooses kernels many times.
+enum class RecordStage {
+    plan,      // passes over the recorded ops; their number is not known beforehand
+    kernels,   // chooses a kernel for each launch, and compiles those of fused chains
+    pipelines, // the driver compiles kernels that the device has not run before (Vulkan)
+};
+
+// A report to RecordOptions::progress.
+struct RecordProgress {
+    RecordStage stage = RecordStage::plan;
+    std::size_t done = 0;  // launches or kernels that this stage has finished
+    std::size_t total = 0; // their number; 0: unknown
+};
+
+} // namespace reprise

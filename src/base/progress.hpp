@@ -1,0 +1,29 @@
+// Reports of long work to the caller, who may cancel it.
+#pragma once
+#include <functional>
+#include <stop_token>
+
+#include <reprise/error.hpp>
+#include <reprise/progress.hpp>
+
+namespace reprise::detail {
+
+struct Progress {
+    std::stop_token stop{};
+    std::function<void(const RecordProgress&)> function{};
+
+    // Throws Error(cancelled) once a stop is requested.
+    void check() const
+    {
+        if (stop.stop_requested())
+            fail(ErrorKind::cancelled, "record", "The work was cancelled by its stop token.");
+    }
+    // Calls the function, and then check(), as the function may have requested the stop.
+    void report(RecordStage stage, std::size_t done = 0, std::size_t total = 0) const
+    {
+        if (function) function({stage, done, total});
+        check();
+    }
+};
+
+} // namespace reprise::detail
