@@ -156,7 +156,7 @@ TEST(Profiler, ComparesWithThePeak)
         if (k.total > 0) EXPECT_NEAR(k.of_peak, k.flops / (1e-6 * k.total) / peak.flops, 1e-9 * k.of_peak);
         if (k.flops > 0) EXPECT_GT(k.of_peak, 0);
     }
-    EXPECT_GE(flops, 2.0 * 8 * 32 * 16);
+    if (!test::inner(default_device()).capabilities().host_kernels) EXPECT_GE(flops, 2.0 * 8 * 32 * 16);
     EXPECT_THAT(profiler.table(), HasSubstr("% of peak"));
 }
 
