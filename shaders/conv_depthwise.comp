@@ -10,8 +10,8 @@
 //   conv_depthwise_input   dx: sums over m, and within it over k
 //   conv_depthwise_weight  sums [parts][C M][taps]: part p sums over the `share` output positions of [N, OD, OH, OW]
 //                          from p * share on, ascending
-//   constants 0: whether there is a bias (conv_depthwise); with DTYPES 1, 2: dtypes of x and dy, of which a gradient by the
-//             input reads dy only; else they are f32
+//   constants 0: whether there is a bias (conv_depthwise); with DTYPES 1, 2: dtypes of x and dy, of which a gradient by
+//             the input reads dy only; else they are f32
 //   groups    ceil(elements of the last operand / 64)
 #version 460
 #extension GL_GOOGLE_include_directive : require

@@ -1,7 +1,7 @@
 // variants: dequantize: ; dequantize_rows: -DROWS
 #version 460
-// Computes `width` elements, from column `first_column` on, of `count` rows of a matrix of common/quantized.glsl.  These
-// are the rows from `first_row` on, or with ROWS those with the given indices; rows out of range are NaN.
+// Computes `width` elements, from column `first_column` on, of `count` rows of a matrix of common/quantized.glsl.
+// These are the rows from `first_row` on, or with ROWS those with the given indices; rows out of range are NaN.
 //
 //   q          the matrix;  y [count, width] is contiguous, width and first_column are multiples of 4
 //   indices    i32, contiguous

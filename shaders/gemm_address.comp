@@ -19,9 +19,9 @@
 //               tuned for lavapipe if an operand is not in the slab or not worth packing
 // With QUANTIZED, B is a matrix of common/quantized.glsl; its strides are those of the elements.
 //
-//   HALVES      with one of the f32 forms: A and B are f16 or bf16, of which words are loaded; with SINGLE_A or SINGLE_B
-//               one of them is f32.  With NARROWS C is in the dtype of halves, too, and N, its strides and its first
-//               element are even; with BIASED the sums are rounded after bias, [N] in that dtype, is added.
+//   HALVES      with one of the f32 forms: A and B are f16 or bf16, of which words are loaded; with SINGLE_A or
+//               SINGLE_B one of them is f32.  With NARROWS C is in the dtype of halves, too, and N, its strides and its
+//               first element are even; with BIASED the sums are rounded after bias, [N] in that dtype, is added.
 //               With QUANTIZED A is f16 or bf16, and C is f32
 //   FIXED_WIDENING  with HALVES: A and B have the one dtype, and the code no branches: products take 0.4 of the time on
 //               SwiftShader

@@ -14,8 +14,8 @@
 // an edge are clamped: rows and columns there are not stored, and steps of k there add nothing.
 //
 // HALF: A and B are f16 or bf16, which are widened when they come from memory; C is f32.
-// QUANTIZED: B is a matrix of common/quantized.glsl, loaded as vectors; its strides are those of the elements.  With HALF A
-// alone is f16 or bf16.
+// QUANTIZED: B is a matrix of common/quantized.glsl, loaded as vectors; its strides are those of the elements.  With
+// HALF A alone is f16 or bf16.
 //
 //   partial    [parts][batches][M][N], if parts > 1; part_length is then a multiple of 16
 //   groups     parts * batches * ceil(M / 64) * ceil(N / 64), or of 128

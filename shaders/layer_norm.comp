@@ -4,7 +4,8 @@
 //
 //   weight, bias  one row each, repeated; mean, rstd: one element per row
 //   the rest   common/rows.glsl with KEPT = 1
-//   constants  1, 2: whether there are a weight and a bias; 3: CENTERED; 4 to 6: dtypes of x, y and its copy, with DTYPES
+//   constants  1, 2: whether there are a weight and a bias; 3: CENTERED; 4 to 6: dtypes of x, y and its copy, with
+//              DTYPES
 // variants: layer_norm: ; layer_norm_texel: -DTEXELS
 // variants: layer_norm_group: -DGROUP ; layer_norm_group_vec4: -DGROUP -DVEC4
 // variants: layer_norm_group_vec4_dtypes: -DGROUP -DVEC4 -DDTYPES

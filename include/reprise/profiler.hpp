@@ -4,7 +4,6 @@
 #include <filesystem>
 #include <limits>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,20 +20,22 @@ struct ProfilerSchedule {
     std::int64_t active = std::numeric_limits<std::int64_t>::max(); // then steps that are recorded
     std::int64_t repeat = 0;                                        // the number of cycles; 0: no limit
 };
-// The most that a device does in a second.
+// The highest rates that the library reaches on a device, by measure_peak().
 struct DevicePeak {
-    double flops = 0; // multiplications and additions of f32; 0: unknown
-    double bytes = 0; // bytes that kernels read and write in its memory; 0: unknown
+    std::string device{};        // "vulkan:0"
+    double flops_per_second = 0; // multiplications and additions of f32, in a product of matrices; 0: unknown
+    double bytes_per_second = 0; // read and written by x + 1 of a long vector; 0: unknown
 };
-// Measures a device: products of square matrices up to 4096 x 4096 and sums of up to 16 million elements and 1, each
-// until a call takes 10 ms. It takes up to a second and 192 MiB of the device's memory, of which it needs to be idle for
-// the result to be true.  Error(out_of_memory) if they are not there.
+// Measures a device: products of square matrices up to 4096 x 4096, and x + 1 of up to 32 million elements, each until
+// a call takes 10 ms.  It takes one to three seconds and up to 256 MiB of the device's memory, less where there is
+// less. Nothing else may use the device meanwhile.  The rates of the null device are unknown.  Error(state) while a
+// Profiler records or a function is recorded, Error(out_of_memory) if not even the smallest sizes fit.
 DevicePeak measure_peak(const Device& = default_device());
 
 // Options of a Profiler.
 struct ProfilerOptions {
-    ProfilerSchedule schedule{};      // all steps, unless set
-    std::optional<DevicePeak> peak{}; // of measure_peak(): ProfiledKind::of_peak is known then
+    ProfilerSchedule schedule{}; // all steps, unless set
+    DevicePeak peak{}; // of measure_peak(): gives ProfiledKind::share_of_peak for launches on its device
 };
 
 // A launch of a recorded step.
@@ -48,7 +49,7 @@ struct ProfiledLaunch {
     double flops = 0;      // multiplications and additions; 0 if they are not counted
     double bytes = 0;      // of the values that it reads and writes
 };
-// All launches of the same ops by the same kernel.
+// All launches of the same ops by the same kernel on one device.
 struct ProfiledKind {
     std::string label{};    // as in ProfiledLaunch, without numbers
     std::string kernel{};   // the same
@@ -57,10 +58,11 @@ struct ProfiledKind {
     double share = 0;       // of the time of all launches, from 0 to 1
     double flops = 0;       // of all of them
     double bytes = 0;       // the same
-    // The larger of their flops and their bytes in a second, as a share of the peak: what limits them (the roofline model).
-    // Products of 16 bits may exceed 1, as a peak is one of f32, and so do launches whose values are in a cache.  0 without
-    // a peak.
-    double of_peak = 0;
+    std::string device{};   // where they ran
+    // Their flops or bytes per second as a share of the peak's, whichever is larger; 0 without a peak of their device.
+    // The share of bytes exceeds 1 where values are in a cache, and where a gather or a view reads less than the whole
+    // tensor, which is what `bytes` counts; that of flops where products of 16 bits are faster than those of f32.
+    double share_of_peak = 0;
 };
 
 // Records the time of each launch while it exists, in eager code and in programs of all threads and devices: a guard.
@@ -96,7 +98,7 @@ private:
     friend class ProfilerRange;
     class Recorder;
     std::shared_ptr<Recorder> recorder_;
-    std::optional<DevicePeak> peak_;
+    DevicePeak peak_;
 };
 
 // Names what a thread does while it exists, for the trace: { ProfilerRange range("forward"); ... }  Ranges may be

@@ -38,8 +38,8 @@ struct RecordOptions {
     // Cancels the recording from another thread: record() then throws Error(cancelled) before its next pass or
     // compilation of a kernel.
     std::stop_token stop{};
-    // Called while recording, on record()'s thread or one of those on which the driver compiles, by one thread at a time.
-    // It must not call the library. What it throws ends the recording, and record() throws it.
+    // Called by record() on its thread, while locks of the library are held: it must not call the library, nor wait for
+    // a thread that does. What it throws ends the recording, and record() throws it.
     std::function<void(const RecordProgress&)> progress{};
 };
 

@@ -64,8 +64,8 @@ Tensor dequantize(const QuantizedTensor&, DType dtype = f32);
 
 // x weight^T + bias: x [..., k], weight [rows, k], bias [rows] or undefined -> [..., rows], in the dtype of x, which is
 // floating.  Elements of the weight are dequantised in the kernel, in f32; x of f16 and bf16 is widened to f32, and the
-// product rounded once.  In f32 it has the bits of linear(x, dequantize(weight), bias), on CUDA up to the order of sums.
-// Gradients of every order flow to x and bias.  Error(shape) and Error(dtype) as linear().
+// product rounded once.  In f32 it has the bits of linear(x, dequantize(weight), bias), on CUDA up to the order of
+// sums. Gradients of every order flow to x and bias.  Error(shape) and Error(dtype) as linear().
 Tensor linear(const Tensor& x, const QuantizedTensor& weight, const Tensor& bias = {});
 // x weight: x [..., rows], weight [rows, k] -> [..., k], otherwise as above.
 Tensor matmul(const Tensor& x, const QuantizedTensor& weight);

@@ -16,6 +16,7 @@ std::uint64_t draw_seed();
 struct GeneratorState {
     std::uint64_t seed = 0;    // as given to manual_seed()
     std::uint64_t ordinal = 0; // the ordinal of the next random op
+    friend bool operator==(const GeneratorState&, const GeneratorState&) = default;
 };
 GeneratorState generator_state();                // the current state
 void set_generator_state(const GeneratorState&); // sets it; programs use it from their next call on

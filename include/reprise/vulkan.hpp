@@ -41,8 +41,9 @@ struct Handles {
     // Called before each submission of the library, for an application that uses the queue, too.  May be null.
     std::function<void()> lock_queue{};
     std::function<void()> unlock_queue{}; // called after each submission of the library; may be null
-    // Puts a barrier between all launches, which makes calls slower.  For runs with synchronization validation: the
-    // layer sees no addresses, and takes launches that write different parts of one buffer side by side for a hazard.
+    // Puts a barrier between all launches, which makes calls slower.  For runs with synchronization validation, which
+    // knows the buffers that a launch binds, but not the parts of them that its kernel accesses: without barriers it
+    // reports launches that write different parts of one buffer side by side.
     bool barrier_per_launch = false;
 };
 

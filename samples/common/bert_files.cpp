@@ -32,7 +32,8 @@ template <class C, class F> void for_each_number(C& c, const F& f)
     throw rp::Error(kind, path.string() + ": " + what);
 }
 
-// Throws unless the texts of the model's vocabulary are in lower case; a folder without tokenizer_config.json is one of them.
+// Throws unless the texts of the model's vocabulary are in lower case; a folder without tokenizer_config.json is one of
+// them.
 void require_lower_case(const fs::path& folder)
 {
     const fs::path path = folder / "tokenizer_config.json";

@@ -1,5 +1,5 @@
-// WordPiece, the tokenizer of BERT.  It is here because no C++ library that distributions package reads BERT's vocabularies
-// (sentencepiece has other formats).
+// WordPiece, the tokenizer of BERT.  It is here because no C++ library that distributions package reads BERT's
+// vocabularies (sentencepiece has other formats).
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -11,8 +11,8 @@
 
 // Splits texts at spaces and ASCII punctuation into words, in lower case, and words into the longest pieces of a
 // vocabulary; pieces that do not begin a word are written "##ing".  ASCII texts get the tokens of BERT's "uncased"
-// tokenizer.  Other characters are kept as they are, where BERT's removes accents, lowers their case, and splits at their
-// punctuation and around Chinese characters.
+// tokenizer.  Other characters are kept as they are, where BERT's removes accents, lowers their case, and splits at
+// their punctuation and around Chinese characters.
 class WordPiece {
 public:
     // Takes the pieces in the order of their tokens.  Throws Error(argument) unless the first is [PAD], and [UNK],

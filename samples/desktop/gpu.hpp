@@ -36,7 +36,7 @@ public:
     // Nanoseconds of a unit of the queue's timestamps; 0 where it has none.
     double timestamp_period() const { return timestamp_period_; }
 
-    // A device for training (vulkan::Handles::barrier_per_launch) on the same VkDevice and queue.  This object must outlive it.
+    // A device for training on the same VkDevice and queue (vulkan::Handles).  This object must outlive it.
     reprise::Device training_device(bool barrier_per_launch) const;
 
     // The library and the window share the queue: each holds the lock while it submits.

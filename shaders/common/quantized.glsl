@@ -3,7 +3,8 @@
 // The including file defines FORMAT_CONSTANT, the number of the specialization constant for the format.
 //
 //   Q8_0   34 bytes for 32 elements: scale (f16), 32 i8
-//   Q4_0   18 bytes for 32 elements: scale (f16), 16 bytes; byte j has element j in its low half, j + 16 in the high one
+//   Q4_0   18 bytes for 32 elements: scale (f16), 16 bytes; byte j has element j in its low half, j + 16 in its high
+//          half
 //   Q4_K   144 bytes for 256 elements: scale and minimum (f16); 12 bytes with a scale and a minimum of 6 bits for each
 //          32 elements; 128 bytes, 32 for each 64 elements, with the first 32 in the low halves
 //   INT8   a scale (f32) and a row of i8

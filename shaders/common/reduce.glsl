@@ -7,8 +7,8 @@
 //   COLUMNS               the same element of 4 neighbouring outputs lies in a texel
 //   PARTIALS              the second level
 // With TEXELS loads and stores use the slab's views, else addresses.  With GROUP, for GPUs, common/reduce_group.glsl
-// has the class, the groups and the kernel; there are two more ints.  With DTYPES, for ROWS and COLUMNS, x may be f16 or
-// bf16, and with COLUMNS so may the result; the sums are f32.
+// has the class, the groups and the kernel; there are two more ints.  With DTYPES, for ROWS and COLUMNS, x may be f16
+// or bf16, and with COLUMNS so may the result; the sums are f32.
 //
 // Numeric class, a pure function of n, the number of elements per output (counted row-major over the reduced
 // dimensions): the same bits in every variant, for any strides and any placement.

@@ -1,7 +1,7 @@
 // Rows of which an operand may be f16 or bf16: contiguous, their length and the index of their first element multiples
 // of 4.
-// With GROUP, kernels without DTYPES have operands of f32 only, as CUDA does not know their dtypes when it compiles them.
-// Needs rows.glsl.
+// With GROUP, kernels without DTYPES have operands of f32 only, as CUDA does not know their dtypes when it compiles
+// them. Needs rows.glsl.
 #if !defined(GROUP)
 #define DTYPES
 #endif

@@ -1,6 +1,6 @@
-// Loads and stores of the optimizer steps' parameters and moments.  Where `skip`, the last number of a step, is nonzero,
-// the step writes the values that it has read.  The last two operands are the parameter in 16 bits before and after the step,
-// where LOW is set.  Needs step.glsl.
+// Loads and stores of the optimizer steps' parameters and moments.  Where `skip`, the last number of a step, is
+// nonzero, the step writes the values that it has read.  The last two operands are the parameter in 16 bits before and
+// after the step, where LOW is set.  Needs step.glsl.
 #include "ops/dynamic8.inc"
 
 bool skips(Part p) { return number(p, FLOATS - 1u) != 0.0; }

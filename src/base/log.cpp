@@ -44,8 +44,8 @@ void log_message(LogLevel level, const std::string& message) noexcept
     Log& log = current();
     try {
         const std::lock_guard lock(log.mutex);
-        if (log.function) log.function(level, message);
-    } catch (...) { // the library's work goes on
+        if (logs(level)) log.function(level, message); // it may have been replaced since the caller looked
+    } catch (...) {                                    // the library's work goes on
     }
 }
 

@@ -17,6 +17,8 @@ BlockMemory::BlockMemory(Source source, std::uint64_t limit, Address first, std:
 {
     ranges_.add_block(first, bytes, window);
     blocks_.push_back(0);
+    reprise::detail::log(LogLevel::debug, "Allocated a block of ", format_bytes(bytes), " on ", source_.name,
+                         ".");
 }
 
 BlockMemory::~BlockMemory()
@@ -107,9 +109,9 @@ void BlockMemory::trim()
     if (empty.empty()) return;
     removed_.reserve(removed_.size() + empty.size()); // so that no block is lost
     for (const std::uint32_t block : empty) removed_.push_back(std::exchange(blocks_[block], 0));
-    reprise::detail::log(LogLevel::debug, "Freed ", removed_.size(), " empty blocks of ", source_.name, ".");
     source_.drain(); // work in flight may use freed memory; if this throws, the blocks stay
     for (const Address block : removed_) source_.remove(block);
+    reprise::detail::log(LogLevel::debug, "Freed empty blocks of ", source_.name, ": ", removed_.size(), ".");
     removed_.clear();
 }
 

@@ -48,7 +48,7 @@ const std::vector<Listed>& listed(Registry& r)
         for (const Listed& entry : r.list)
             if (!entry.refused.empty())
                 reprise::detail::log(LogLevel::info, "Refused ", entry.capabilities.id, " (",
-                                     entry.capabilities.name, "): ", entry.refused, ".");
+                                     entry.capabilities.name, "): ", entry.refused);
     }
     return r.list;
 }

@@ -338,7 +338,7 @@ std::size_t Context::cancel()
         }
         forget_done_calls();
     }
-    if (calls > 0) detail::log(LogLevel::info, "Cancelled ", calls, " calls on ", name(), ".");
+    if (calls > 0) detail::log(LogLevel::info, "Dropped calls on ", name(), ": ", calls, ".");
     std::exception_ptr failed;
     for (const Undo& u : dropped) {
         try {

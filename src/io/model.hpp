@@ -34,8 +34,8 @@ std::shared_ptr<const Model> open_safetensors(const char* op, const std::filesys
 Tensor load_tensor(const char* op, const Model&, const std::string& name, const StoredTensor&,
                    const CreationOptions&);
 
-// Returns the product of the sizes and `unit`, the bytes of an innermost element or block; nullopt where that of the sizes
-// other than 0 is more than 2^63 - 1.
+// Returns the product of the sizes and `unit`, the bytes of an innermost element or block; nullopt where that of the
+// sizes other than 0 is more than 2^63 - 1.
 inline std::optional<std::uint64_t> byte_count(const std::vector<std::int64_t>& sizes, std::uint64_t unit)
 {
     std::uint64_t bytes = unit;

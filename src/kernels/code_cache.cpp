@@ -26,7 +26,8 @@ struct Cache {
     std::mutex mutex;
     std::map<std::string, std::shared_ptr<const SpirV>> by_text; // key: compiler hash and text
     std::mutex folder_mutex;
-    std::optional<fs::path> folder; // of set_cache_directory()
+    std::optional<fs::path> folder;   // of set_cache_directory()
+    std::atomic<bool> warned = false; // that nothing can be written there
     std::atomic<std::uint64_t> compilations{0};
 };
 
@@ -91,7 +92,8 @@ std::shared_ptr<const SpirV> load(const fs::path& file, const std::string& head)
         std::memcpy(words->data(), bytes.data() + fixed, size - fixed);
         if (checksum(*words) == sum) return words;
     }
-    detail::log(LogLevel::warning, "The cached kernel ", file, " is damaged: it is compiled again.");
+    detail::log(LogLevel::warning, "The cached kernel ", file,
+                " does not fit or is damaged: it is compiled again.");
     return nullptr;
 }
 
@@ -106,9 +108,11 @@ void save(const fs::path& file, const std::string& head, const SpirV& words)
         out.write(std::as_bytes(std::span(words)));
         out.commit();
     } catch (const std::exception& error) {
-        detail::log(LogLevel::warning,
-                    "The cache of kernels cannot be written, so the next process compiles ", file.stem(),
-                    " again: ", error.what());
+        if (!cache().warned.exchange(true)) // once for a folder
+            detail::log(LogLevel::warning,
+                        "The cache of kernels cannot be written, so the next process compiles "
+                        "them again: ",
+                        error.what());
     }
 }
 
@@ -181,6 +185,7 @@ void set_code_cache(const std::filesystem::path& folder)
 {
     std::lock_guard lock(cache().folder_mutex);
     cache().folder = folder;
+    cache().warned = false;
 }
 
 } // namespace reprise::kernels

@@ -50,8 +50,8 @@ ops::LaunchSpec by_tiles(const char* kernel, const GemmProblem& p, Tile tile)
 
 bool is_half(const View& v) { return v.dtype == f16 || v.dtype == bf16; }
 
-// Makes the launch one of the kernel's variant for operands of f16 and bf16, if there is one.  The variant's last constants
-// are WIDENING, NARROWS, BIASED, SINGLE_A and SINGLE_B.
+// Makes the launch one of the kernel's variant for operands of f16 and bf16, if there is one.  The variant's last
+// constants are WIDENING, NARROWS, BIASED, SINGLE_A and SINGLE_B.
 ops::LaunchSpec of_halves(const Lowering& l, const GemmProblem& p, ops::LaunchSpec spec)
 {
     if (!is_half(p.a) && !is_half(p.b)) return spec;

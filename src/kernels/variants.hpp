@@ -49,7 +49,8 @@ void conv_in_f32(ops::Lowering&, const device::Capabilities&, ops::ConvProblem);
 // there, and of all three on other GPUs), patches (im2col: it is stored).
 std::string refuse_direct(const device::Capabilities&, const ops::ConvProblem&);
 Dim direct_serves(const ops::ConvProblem&); // 1 at sizes where it can run, else 0
-// Whether the device has this variant for images of a dtype of f32, f16 and bf16, which it reads and writes as they are.
+// Whether the device has this variant for images of a dtype of f32, f16 and bf16, which it reads and writes as they
+// are.
 bool direct_reads_and_writes(const device::Capabilities&, DType);
 void conv_direct(ops::Lowering&, const device::Capabilities&, const ops::ConvProblem&);
 std::string refuse_depthwise(const device::Capabilities&, const ops::ConvProblem&);

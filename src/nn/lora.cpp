@@ -206,8 +206,8 @@ Adapter embedding_adapter(const std::string& name, const Embedding& layer, const
             .is_embedding = true};
 }
 
-// Returns the adapter that `make` makes for a matrix of a layer, given its Variable and its shape: the parameter, or the
-// buffer with the bytes of a quantised one.  There is none where the layer has neither.
+// Returns the adapter that `make` makes for a matrix of a layer, given its Variable and its shape: the parameter, or
+// the buffer with the bytes of a quantised one.  There is none where the layer has neither.
 template <class Make> std::optional<Adapter> matrix_adapter(const Module& layer, const Variable& weight,
                                                             const QuantizedTensor& q, const Make& make)
 {

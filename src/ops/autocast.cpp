@@ -22,7 +22,8 @@ bool any(std::span<const Tensor* const> all, bool (*is)(DType))
                        [is](const Tensor* t) { return t->defined() && is(graph::type_of(*t).dtype); });
 }
 
-// Whether autocast is on.  If the result depends on it, a recording notes that, unless the recorded function has set it.
+// Whether autocast is on.  If the result depends on it, a recording notes that, unless the recorded function has set
+// it.
 bool is_on(bool matters)
 {
     const graph::Autocast& state = graph::ambient().autocast;

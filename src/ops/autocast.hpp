@@ -5,8 +5,8 @@
 //     if (const Autocast to = Autocast::f32({&x}); to) return exp(to(x));
 //     if (const Autocast to = Autocast::widest({&a, &b}); to) return dot(to(a), to(b));
 //
-// Autocast is off while the object exists, so ops that the function calls are in no list then.  A function that is in no
-// list, but calls one that is, has a graph::NoAutocast.
+// Autocast is off while the object exists, so ops that the function calls are in no list then.  A function that is in
+// no list, but calls one that is, has a graph::NoAutocast.
 #pragma once
 #include <initializer_list>
 #include <optional>

@@ -18,8 +18,8 @@ namespace reprise {
 namespace ops {
 namespace {
 
-// The factors have the same rank, at least 2, and equal batch dimensions: [..., m, k] x [..., k, n].  A third input is the
-// bias [n] of a product of two matrices.
+// The factors have the same rank, at least 2, and equal batch dimensions: [..., m, k] x [..., k, n].  A third input is
+// the bias [n] of a product of two matrices.
 TensorTypes infer(const Op& op, const InputTypes& in, const Attributes&)
 {
     require_floating(op.name, in[0].dtype);
@@ -61,7 +61,8 @@ std::vector<Tensor> vjp(const VjpArguments& a)
     return d;
 }
 
-// Multiplies, adds the bias and rounds by kernels of their own, which the fuser joins; a product by a library takes no part.
+// Multiplies, adds the bias and rounds by kernels of their own, which the fuser joins; a product by a library takes no
+// part.
 void lower_sums(Lowering& l, const View& bias, const View& c)
 {
     const Shape& sizes = c.sizes();

@@ -1,6 +1,6 @@
 // Functions shared by the optimizer steps: kernels that read a parameter, its gradient and its moments and write the
-// parameter and the moments in place, each in its own dtype.  Their numbers, such as the learning rate, are tensors of one
-// element whose value the host may have.
+// parameter and the moments in place, each in its own dtype.  Their numbers, such as the learning rate, are tensors of
+// one element whose value the host may have.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -17,8 +17,8 @@
 
 namespace reprise::ops {
 
-// The inputs of a node are param, grad, the moments and, with the attribute "low", low of each parameter, then the numbers,
-// of which `skip` is the last; its outputs are param, the moments and low of each parameter.
+// The inputs of a node are param, grad, the moments and, with the attribute "low", low of each parameter, then the
+// numbers, of which `skip` is the last; its outputs are param, the moments and low of each parameter.
 struct StepNames {
     std::span<const char* const> moments; // the last ones may be absent
     std::span<const char* const> numbers; // without skip
@@ -53,7 +53,8 @@ struct StepNumbers {
 StepNumbers numbers_of(Lowering&, const graph::Node&, std::size_t first, DType wide);
 
 // One launch per parameter, with the record and the specialization constants of shaders/common/step.glsl, then `flags`.
-// The operands are param, grad, slots of moments, numbers, param', slots of moments', low, low'; the floats are the numbers.
+// The operands are param, grad, slots of moments, numbers, param', slots of moments', low, low'; the floats are the
+// numbers.
 struct StepLaunch {
     static constexpr auto absent = static_cast<std::size_t>(-1); // a slot that the kernel does not access
     std::vector<std::size_t> moments; // for each of the kernel's slots the index of the node's moment

@@ -7,8 +7,8 @@
 
 namespace reprise::optim {
 
-// A parameter, its gradient and its moments, in the dtype in which a step computes: f32 for f16 and bf16.  Of a parameter
-// with a master copy it is that, but where the parameter has been assigned (StepOf::low).
+// A parameter, its gradient and its moments, in the dtype in which a step computes: f32 for f16 and bf16.  Of a
+// parameter with a master copy it is that, but where the parameter has been assigned (StepOf::low).
 struct Wide {
     Tensor p, g;
     std::vector<Tensor> moments;

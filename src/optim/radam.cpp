@@ -28,8 +28,8 @@ double rho(const HostStep& s)
 {
     return s.of(limit_of_rho) - 2 * s.t() * s.power(beta2) / s.one_minus_power(beta2);
 }
-// The same in f32.  Both terms are near rho_inf in the first steps and would cancel, so where x = -t log(beta2) is small
-// it is the series of x / (e^x - 1), whose first terms the host adds in double.
+// The same in f32.  Both terms are near rho_inf in the first steps and would cancel, so where x = -t log(beta2) is
+// small it is the series of x / (e^x - 1), whose first terms the host adds in double.
 Tensor rho(const DeviceStep& s)
 {
     const Tensor x = s.t() * s.of([](const double* o) { return -std::log(o[beta2]); });

@@ -1,5 +1,6 @@
 // Runs updates of state, such as an optimizer's, as soon as their gradients exist and nothing reads the old value any
-// more, instead of at the end of the step.  So a gradient's memory is free for what the rest of the backward pass computes.
+// more, instead of at the end of the step.  So a gradient's memory is free for what the rest of the backward pass
+// computes.
 #include <algorithm>
 
 #include "plan/pipeline.hpp"

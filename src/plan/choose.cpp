@@ -41,6 +41,7 @@ void choose_kernels(Plan& plan, const device::Capabilities& caps, const detail::
         if (l.fallback_of != no_launch) l.fallback_of = moved[l.fallback_of];
         chosen.push_back(std::move(l));
     }
+    progress.report(RecordStage::kernels, plan.launches.size(), plan.launches.size());
     plan.launches = std::move(chosen);
 }
 

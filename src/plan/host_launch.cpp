@@ -1,5 +1,5 @@
-// Operands: the op's inputs, then its outputs.  Ints: sizes and strides of each operand, then the Dim attributes and the
-// sizes of Shape attributes as low and high words.  Floats: the host scalars.
+// Operands: the op's inputs, then its outputs.  Ints: sizes and strides of each operand, then the Dim attributes and
+// the sizes of Shape attributes as low and high words.  Floats: the host scalars.
 #include "plan/host_launch.hpp"
 
 #include <algorithm>

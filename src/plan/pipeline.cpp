@@ -12,7 +12,7 @@ void after(const Request& request, [[maybe_unused]] const Compiled& c, [[maybe_u
 #ifndef NDEBUG
     check_invariants(c, pass);
 #endif
-    request.progress.report(RecordStage::plan);
+    request.progress.check();
 }
 
 } // namespace
@@ -24,6 +24,7 @@ bool fuses_elementwise(const Request& request)
 
 Compiled draft(const Request& request)
 {
+    request.progress.report(RecordStage::plan);
     Compiled c = lower(request);
     after(request, c, "lower");
     recompute_segments(c);

@@ -1,7 +1,7 @@
 // Assigns epochs.  A launch starts a new epoch where it conflicts with one in the current epoch, or where together they
-// would have more live bytes than any single launch of the plan.  A launch that depends on no other, such as the cast of a
-// weight, joins the previous epoch.  On devices where an epoch costs much, a launch that is no recomputation joins the
-// earliest epoch after all that it depends on.  Both only as far as the live bytes of the epochs in between allow.
+// would have more live bytes than any single launch of the plan.  A launch that depends on no other, such as the cast
+// of a weight, joins the previous epoch.  On devices where an epoch costs much, a launch that is no recomputation joins
+// the earliest epoch after all that it depends on.  Both only as far as the live bytes of the epochs in between allow.
 #include <algorithm>
 #include <numeric>
 

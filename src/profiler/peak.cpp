@@ -1,4 +1,4 @@
-// Measures what a device can do, as a yardstick for the launches of a profile.
+// Measures the rates that the library reaches on a device, as a yardstick for the launches of a profile.
 #include <algorithm>
 #include <chrono>
 #include <functional>
@@ -10,68 +10,87 @@
 #include <reprise/profiler.hpp>
 #include <reprise/program.hpp>
 
+#include "eager/context.hpp"
+#include "execution/call_observer.hpp"
+#include "graph/ambient.hpp"
+
 namespace reprise {
 
 namespace {
 
 using Clock = std::chrono::steady_clock;
+using Seconds = std::chrono::duration<double>;
 
-constexpr int repetitions = 5;
-// A call that takes as long has little time of the host in it.
-constexpr double long_enough = 0.01; // seconds
-constexpr std::int64_t longest_row = std::int64_t{1} << 24, widest_product = 4096;
+constexpr Seconds warm(0.1);         // of work raises the clocks of a GPU
+constexpr double long_enough = 0.01; // seconds of a call
+constexpr std::int64_t least_elements = std::int64_t{1} << 20, most_elements = std::int64_t{1} << 25;
+constexpr std::int64_t least_side = 128, most_side = 4096;
 
-// The least time of a call in seconds.
-double seconds(const Device& device, const std::function<Tensor()>& call)
+// The shortest time of a call in seconds: of its launches on the device's clock, else on the host's.
+double shortest_call(const Device& device, const Program& program, const std::vector<Tensor>& inputs)
 {
-    call(); // uploads, and compiles what the driver has not compiled yet
+    program.call(inputs); // the driver compiles what it has not compiled yet
     device.synchronize();
     double least = std::numeric_limits<double>::infinity();
-    for (int i = 0; i < repetitions; ++i) {
+    const Clock::time_point begin = Clock::now();
+    do {
         const Clock::time_point start = Clock::now();
-        call();
+        program.call(inputs);
         device.synchronize();
-        least = std::min(least, std::chrono::duration<double>(Clock::now() - start).count());
-    }
-    return least;
+        const double around = Seconds(Clock::now() - start).count();
+        double of_launches = 0;
+        for (const LaunchTime& t : program.times()) of_launches += 1e-9 * (t.end - t.begin);
+        least = std::min(least, of_launches > 0 ? of_launches : around);
+    } while (Clock::now() - begin < warm);
+    return std::max(least, 1e-9);
 }
 
-// Doubles a size until a call is long enough, and returns the most amount of work per second on the way.
-double fastest(std::int64_t size, std::int64_t largest, const std::function<double(std::int64_t)>& work,
-               const std::function<double(std::int64_t)>& time)
+// Measures doubled sizes until a call is long enough, or the memory does not suffice for a larger one.
+void double_size(std::int64_t size, std::int64_t most, const std::function<double(std::int64_t)>& measure)
 {
-    double best = 0;
-    for (double took = 0; size <= largest && took < long_enough; size *= 2) {
-        took = time(size);
-        best = std::max(best, work(size) / took);
+    bool is_first = true;
+    for (double seconds = 0; size <= most && seconds < long_enough; size *= 2) {
+        try {
+            seconds = measure(size);
+        } catch (const Error& error) {
+            if (is_first || error.kind() != ErrorKind::out_of_memory) throw;
+            return;
+        }
+        is_first = false;
     }
-    return best;
 }
 
 } // namespace
 
 DevicePeak measure_peak(const Device& device)
 {
-    const Dim n = symbol("n", {.min = 1});
-    const auto copy = record([](Tensor x) { return x + 1.0; }, {spec({n})}, {.device = device});
-    const auto product = record([](Tensor a, Tensor b) { return matmul(a, b); }, {spec({n, n}), spec({n, n})},
-                                {.device = device});
-    DevicePeak peak;
-    peak.bytes = fastest(
-        longest_row / 64, longest_row, [](std::int64_t size) { return 8.0 * static_cast<double>(size); },
-        [&](std::int64_t size) {
-            const Tensor x = zeros({size}, {.device = device});
-            x.eval();
-            return seconds(device, [&] { return copy(x); });
-        });
-    peak.flops = fastest(
-        widest_product / 32, widest_product,
-        [](std::int64_t size) { return 2.0 * static_cast<double>(size * size) * static_cast<double>(size); },
-        [&](std::int64_t size) {
-            const Tensor x = ones({size, size}, {.device = device});
-            x.eval();
-            return seconds(device, [&] { return product(x, x); });
-        });
+    if (execution::call_observer())
+        detail::fail(ErrorKind::state, "measure_peak",
+                     "A Profiler records, which would slow down what is measured: "
+                     "measure the peak before it is made.");
+    DevicePeak peak{.device = device.name()};
+    if (!device.context()->device()->capabilities().computes) return peak;
+    const graph::NoAutocast in_f32;
+    const RecordOptions options{.timestamps = true, .device = device};
+    double_size(least_elements, most_elements, [&](std::int64_t n) {
+        const Program add = record([](Tensor x) { return x + 1.0; }, {spec({n})}, options);
+        const Tensor x = zeros({n}, {.device = device});
+        x.eval();
+        const double seconds = shortest_call(device, add, {x});
+        peak.bytes_per_second =
+            8 * static_cast<double>(n) / seconds; // small vectors lie in a cache: the largest counts
+        return seconds;
+    });
+    double_size(least_side, most_side, [&](std::int64_t n) {
+        const Program product =
+            record([](Tensor a, Tensor b) { return matmul(a, b); }, {spec({n, n}), spec({n, n})}, options);
+        const Tensor x = ones({n, n}, {.device = device});
+        x.eval();
+        const double seconds = shortest_call(device, product, {x, x});
+        const double side = static_cast<double>(n);
+        peak.flops_per_second = std::max(peak.flops_per_second, 2 * side * side * side / seconds);
+        return seconds;
+    });
     return peak;
 }
 

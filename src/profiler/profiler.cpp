@@ -8,6 +8,7 @@
 #include <mutex>
 #include <optional>
 #include <thread>
+#include <tuple>
 
 #include <nlohmann/json.hpp>
 
@@ -223,20 +224,21 @@ double share_of(const DevicePeak& peak, const ProfiledKind& kind)
     const auto share = [&](double done, double most) {
         return most > 0 && seconds > 0 ? done / seconds / most : 0;
     };
-    return std::max(share(kind.flops, peak.flops), share(kind.bytes, peak.bytes));
+    return std::max(share(kind.flops, peak.flops_per_second), share(kind.bytes, peak.bytes_per_second));
 }
 
 } // namespace
 
 std::vector<ProfiledKind> Profiler::key_averages() const
 {
-    std::map<std::pair<std::string, std::string>, ProfiledKind> kinds;
+    std::map<std::tuple<std::string, std::string, std::string>, ProfiledKind> kinds;
     double all = 0;
     for (const ProfiledLaunch& l : launches()) {
         std::string label = without_numbers(l.label);
-        ProfiledKind& kind = kinds[{label, l.kernel}];
+        ProfiledKind& kind = kinds[{label, l.kernel, l.device}];
         kind.label = std::move(label);
         kind.kernel = l.kernel;
+        kind.device = l.device;
         ++kind.count;
         kind.total += l.end - l.begin;
         kind.flops += l.flops;
@@ -246,7 +248,7 @@ std::vector<ProfiledKind> Profiler::key_averages() const
     std::vector<ProfiledKind> out;
     for (auto& [key, kind] : kinds) {
         kind.share = all > 0 ? kind.total / all : 0;
-        if (peak_) kind.of_peak = share_of(*peak_, kind);
+        if (kind.device == peak_.device) kind.share_of_peak = share_of(peak_, kind);
         out.push_back(std::move(kind));
     }
     std::stable_sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.total > b.total; });
@@ -263,7 +265,8 @@ std::string Profiler::table(std::size_t rows) const
         out += line.data();
     };
     add("%7s %9s %6s %9s %9s %9s", "count", "total ms", "%", "mean us", "GFLOP/s", "GB/s");
-    out += peak_ ? "  % of peak  ops\n" : "  ops\n";
+    const bool has_peak = !peak_.device.empty();
+    out += has_peak ? "  % of peak  ops\n" : "  ops\n";
     std::int64_t launches = 0;
     double total = 0;
     for (const ProfiledKind& k : kinds) {
@@ -275,8 +278,8 @@ std::string Profiler::table(std::size_t rows) const
         const double per_ns = k.total > 0 ? 1 / (1000 * k.total) : 0;
         add("%7lld %9.3f %6.1f %9.2f %9.1f %9.1f", static_cast<long long>(k.count), k.total / 1000,
             100 * k.share, k.total / static_cast<double>(k.count), k.flops * per_ns, k.bytes * per_ns);
-        if (peak_) add("  %9.1f", 100 * k.of_peak);
-        out += "  " + k.label.substr(0, peak_ ? 41 : 52) + "\n";
+        if (has_peak) add("  %9.1f", 100 * k.share_of_peak);
+        out += "  " + k.label.substr(0, has_peak ? 41 : 52) + "\n";
     }
     add("%7lld %9.3f  all launches\n", static_cast<long long>(launches), total / 1000);
     return out;

@@ -165,7 +165,6 @@ Program record_function(const TracedFunction& f, const std::vector<Spec>& specs,
         detail::fail(ErrorKind::state, "record",
                      "A function is being recorded already on this thread: finish it first.");
     const detail::Stopwatch watch;
-    const std::uint64_t compiled = kernels::shader_compilations();
     auto p = std::make_shared<Program::Impl>();
     p->context = options.device.value_or(default_device()).context();
     Trace trace(p->context, next++);
@@ -214,8 +213,8 @@ Program record_function(const TracedFunction& f, const std::vector<Spec>& specs,
     }
     trace.succeed();
     const std::size_t launches = p->variants.front().executable->compiled().plan.launches.size();
-    detail::log(LogLevel::info, "Recorded a program of ", launches, " launches on ", p->context->name(),
-                " in ", watch, "; ", kernels::shader_compilations() - compiled, " kernels were compiled.");
+    detail::log(LogLevel::info, "Recorded a program on ", p->context->name(), " in ", watch,
+                ". Launches: ", launches, ".");
     return Program(std::move(p));
 }
 

@@ -98,6 +98,15 @@ void wait_before_the_process_ends()
     if (std::this_thread::get_id() == main_thread) thread_local const WaitAtTheEnd at_the_end;
 }
 
+void log_opened(const device::Capabilities& c)
+{
+    const bool is_host =
+        c.kind == device::Kind::host || c.kind == device::Kind::null; // also used for the host's sums
+    detail::log(is_host ? LogLevel::debug : LogLevel::info, "Opened ", c.id, ": ", c.name, " with ", c.driver,
+                ".");
+    for (const std::string& warning : c.warnings) detail::log(LogLevel::warning, c.id, ": ", warning);
+}
+
 std::shared_ptr<Context> context_of(const std::shared_ptr<device::Device>& d)
 {
     wait_before_the_process_ends();
@@ -108,9 +117,7 @@ std::shared_ptr<Context> context_of(const std::shared_ptr<device::Device>& d)
     if (const auto found = o.contexts.find(id); found != o.contexts.end() && found->second->device() == d)
         return found->second;
     const auto created = std::make_shared<Context>(d);
-    const device::Capabilities& c = d->capabilities();
-    detail::log(LogLevel::info, "Opened ", id, ": ", c.name, " with ", c.driver, ".");
-    for (const std::string& warning : c.warnings) detail::log(LogLevel::warning, id, ": ", warning);
+    log_opened(d->capabilities());
     replaced = std::exchange(o.contexts[id], created);
     o.opened.push_back(d);
     close_before_the_driver_ends();
@@ -365,6 +372,7 @@ Device vulkan::make_device(const Handles& h)
         o.external.push_back(device);
     }
     close_before_the_driver_ends();
+    log_opened(device->capabilities());
     return Device(std::make_shared<Context>(device));
 }
 
@@ -402,10 +410,13 @@ Tensor vulkan::from_buffer(const Device& device, void* buffer, std::uint64_t buf
     context->accept("from_buffer", nullptr, dtype);
     const std::uint64_t bytes = execution::bytes_of(type);
     const std::uint64_t padded = (bytes + 15) / 16 * 16; // kernels store 16 bytes at a time
-    if (offset % 16 != 0 || offset > buffer_bytes || padded > buffer_bytes - offset)
+    if (offset % 16 != 0)
+        detail::fail(ErrorKind::argument, "from_buffer", "The offset (", offset,
+                     ") is no multiple of 16: begin the tensor at one.");
+    if (offset > buffer_bytes || padded > buffer_bytes - offset)
         detail::fail(ErrorKind::argument, "from_buffer", "The (", padded, ") bytes of the shape (",
                      to_string(type.shape), ", padded to a multiple of 16) do not fit into the buffer of (",
-                     buffer_bytes, ") bytes from offset (", offset, "), or that is no multiple of 16.");
+                     buffer_bytes, ") bytes from offset (", offset, ").");
     auto memory =
         device::memory_in_buffer(context->device(), "from_buffer", buffer, buffer_bytes, offset, bytes);
     return graph::make_tensor(

@@ -71,6 +71,13 @@ TEST_F(Log, FormatsNothingThatNobodyReceives)
     EXPECT_EQ(count, 1);
 }
 
+TEST_F(Log, LooksAtTheLevelAgain)
+{
+    set_log(collect(), LogLevel::warning);
+    detail::log_message(LogLevel::info, "from a thread that looked before set_log()");
+    EXPECT_TRUE(messages.empty());
+}
+
 TEST_F(Log, IgnoresWhatTheFunctionThrows)
 {
     set_log([](LogLevel, const std::string&) { throw std::runtime_error("no disk"); });

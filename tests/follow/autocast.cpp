@@ -1,7 +1,7 @@
 // Training with autocast(bf16) beside PyTorch's torch.autocast("cpu", bfloat16): 20 steps, eager and recorded; and with
 // autocast(f16) and a GradScaler beside f32.
-// PyTorch keeps softmax, norms and sums in bf16 there, and Reprise in f32, as PyTorch does on GPUs: so the two differ by
-// the rounding of bf16.
+// PyTorch keeps softmax, norms and sums in bf16 there, and Reprise in f32, as PyTorch does on GPUs: so the two differ
+// by the rounding of bf16.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -94,7 +94,7 @@ TEST_F(CodeCache, ADamagedFileIsCompiledAgain)
 TEST_F(CodeCache, LogsWhatCostsTime)
 {
     std::vector<std::string> warnings;
-    set_log([&](LogLevel, const std::string& text) { warnings.push_back(text); }, LogLevel::warning);
+    set_log([&](LogLevel, const std::string& message) { warnings.push_back(message); }, LogLevel::warning);
     compilations();
     EXPECT_TRUE(warnings.empty());
     kernels::forget_codes();
@@ -106,7 +106,8 @@ TEST_F(CodeCache, LogsWhatCostsTime)
     std::ofstream(scratch / "file") << "no folder";
     set_cache_directory(scratch / "file");
     EXPECT_EQ(compilations(), 1u);
-    EXPECT_EQ(compilations(), 0u);
+    kernels::forget_codes();
+    EXPECT_EQ(compilations(), 1u); // and warns no more
     set_log({});
     ASSERT_EQ(warnings.size(), 2u);
     EXPECT_NE(warnings[1].find("cannot be written"), std::string::npos) << warnings[1];

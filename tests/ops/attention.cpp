@@ -171,8 +171,8 @@ TEST(Attention, TakesMasksThatAreViews)
     }
 }
 
-// Operands of 16 bits, also views of one tensor as a transformer's, are widened as they are loaded, and results rounded once.
-// Tiles compute gradients from the result that was rounded.
+// Operands of 16 bits, also views of one tensor as a transformer's, are widened as they are loaded, and results rounded
+// once. Tiles compute gradients from the result that was rounded.
 TEST(Attention, OfHalvesHasTheBitsOfF32)
 {
     const test::PlansOfTheirOwn plans;

@@ -330,8 +330,8 @@ TEST(Autocast, DoesNotReachGradients)
     EXPECT_EQ(gradient(false), gradient(true));
 }
 
-// Each casts its arguments as a product does, in its backward function, too; without the guard there, products of bf16 and
-// f32 would be refused.
+// Each casts its arguments as a product does, in its backward function, too; without the guard there, products of bf16
+// and f32 would be refused.
 TEST(Autocast, OfACustomFunctionReachesItsBackward)
 {
     const CustomFunction product(

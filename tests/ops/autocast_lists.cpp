@@ -26,8 +26,8 @@ namespace {
 
 using testing::HasSubstr;
 
-// PyTorch's lists for CUDA (ATen/autocast_mode.h of torch 2.15), by the names of rows.  `composed`: functions that compute
-// in f32 because a part of them does.
+// PyTorch's lists for CUDA (ATen/autocast_mode.h of torch 2.15), by the names of rows.  `composed`: functions that
+// compute in f32 because a part of them does.
 const std::map<std::string, std::vector<std::string>> lists = {
     {"low",
      {"convolution", "conv_transpose", "prelu", "einsum", "linear", "matmul", "quantized_matmul",

@@ -119,7 +119,8 @@ TEST(Conversions, OfScaledGradientsHaveTheBitsOfCasts)
         }
 }
 
-// A sum reads the narrow elements of a cast, and stores its result narrow: of rows, of columns, in one part and in many.
+// A sum reads the narrow elements of a cast, and stores its result narrow: of rows, of columns, in one part and in
+// many.
 TEST(Conversions, OfSumsHaveTheBitsOfCasts)
 {
     struct Case {

@@ -1,5 +1,6 @@
 // Elementwise kernels give the bits of the native reader: on software drivers of all numbers, on other devices of those
-// in each function's domain; the reference device comes close to it.  The simulated GPU's own quotients and square roots are inexact, as those of real ones.
+// in each function's domain; the reference device comes close to it.  The simulated GPU's own quotients and square
+// roots are inexact, as those of real ones.
 #include <gtest/gtest.h>
 
 #include <reprise/ops.hpp>

@@ -86,8 +86,10 @@ TEST_F(Slices, AreReadBetweenTheirParts)
         for (const std::int64_t n : {4, 7, 1}) {
             const auto [x, target] = t.batch(n, static_cast<std::uint64_t>(n));
             const Tensor loss = step(x, target);
-            if (in_slices) EXPECT_FALSE(device_.advance()); // one part
-            states.push_back(t.state());                    // of the whole step
+            if (in_slices) {
+                EXPECT_FALSE(device_.advance()) << "one part";
+            }
+            states.push_back(t.state()); // of the whole step
             EXPECT_EQ(full({3}, 2.0).to_vector<float>(), std::vector<float>(3, 2.0f));
         }
         return states;

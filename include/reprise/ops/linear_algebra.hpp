@@ -35,8 +35,8 @@ Tensor diagonal(const Tensor&, std::int64_t offset = 0, std::int64_t dim1 = 0, s
 // Error(shape) for another tensor.
 Tensor diag(const Tensor&, std::int64_t offset = 0);
 Tensor trace(const Tensor&); // the sum of a matrix's diagonal
-// x weight^T + bias: x [..., in], weight [out, in], bias [out] or undefined -> [..., out], of one dtype.  A result of f16 or
-// bf16 is rounded once, after a bias of one dimension is added.
+// x weight^T + bias: x [..., in], weight [out, in], bias [out] or undefined -> [..., out], of one dtype.  A result of
+// f16 or bf16 is rounded once, after a bias of one dimension is added.
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias = {});
 
 // The sum of products over the last `dims` dimensions of a and the first `dims` of b.

@@ -17,8 +17,8 @@ Tensor fake_quantize_per_tensor_affine(const Tensor& x, double scale, std::int64
 // they do not have the size of x along axis; Error(dtype) where x is not floating.
 Tensor fake_quantize_per_channel_affine(const Tensor& x, const Tensor& scale, const Tensor& zero_point,
                                         std::int64_t axis, std::int64_t quant_min, std::int64_t quant_max);
-// The exact product of two matrices of i8: [m, k] x [k, n] -> i32 [m, n], as torch._int_mm.  Sums wrap around beyond i32,
-// for k above 131,072 at the earliest.  No gradient.  Error(shape) and Error(dtype) for other operands.
+// The exact product of two matrices of i8: [m, k] x [k, n] -> i32 [m, n], as torch._int_mm.  Sums wrap around beyond
+// i32, for k above 131,072 at the earliest.  No gradient.  Error(shape) and Error(dtype) for other operands.
 Tensor int_mm(const Tensor&, const Tensor& other);
 
 } // namespace reprise

@@ -29,8 +29,8 @@ private:
 };
 
 // Returns zeros as a moment in 8 bits for a parameter of this shape.  It is u8 [260 for each 256 elements]: the largest
-// magnitude of a block (f32), then a code for each element, of the dynamic data type of Dettmers et al., 8-bit Optimizers
-// via Block-wise Quantization, 2022.
+// magnitude of a block (f32), then a code for each element, of the dynamic data type of Dettmers et al., 8-bit
+// Optimizers via Block-wise Quantization, 2022.
 Tensor eight_bit_moment(const Shape&, const Device&);
 
 // One of several parameters of a step.
@@ -146,8 +146,8 @@ struct Unscaled {
     std::vector<Tensor> gradients; // each times the factor, in its own dtype
     Tensor nonfinite; // f32 of one element: 1 if an element of a gradient is infinite or NaN, else 0
 };
-// Multiplies floating gradients of any shapes, on one device, by a factor, a floating tensor of one element, and finds in
-// the same pass whether they are finite, before the product, as torch.amp does.  Not differentiable.  Throws
+// Multiplies floating gradients of any shapes, on one device, by a factor, a floating tensor of one element, and finds
+// in the same pass whether they are finite, before the product, as torch.amp does.  Not differentiable.  Throws
 // Error(argument) for no gradients, Error(dtype) for other dtypes, Error(shape) for a factor of more elements.
 Unscaled unscale(const std::vector<Tensor>& gradients, const Tensor& factor);
 

@@ -19,8 +19,8 @@ struct GradScalerOptions {
     bool enabled = true;                 // false: scale() returns the loss, and step() is the optimizer's
 };
 
-// Multiplies losses by a scale, so that gradients of f16 do not become 0, divides the gradients by it before a step, and
-// skips steps whose gradients are not finite.  The scale falls after such a step and grows after a row of others:
+// Multiplies losses by a scale, so that gradients of f16 do not become 0, divides the gradients by it before a step,
+// and skips steps whose gradients are not finite.  The scale falls after such a step and grows after a row of others:
 //
 //   GradScaler scaler;
 //   scaler.scale(loss).backward();
@@ -31,9 +31,9 @@ struct GradScalerOptions {
 //
 // Everything happens on the device: whether gradients are finite is found in the pass that unscales them, and
 // Optimizer::step_unless() skips the update there, so that a recorded step waits for nothing.  The scale is f32 on the
-// device of the first loss.  Programs that contain the calls share the scale with eager code; the calls of one step belong
-// to the same program.  Several optimizers may share a scaler; each has its own skip, and update() follows all that were
-// stepped, which must exist until then.  One thread at a time.
+// device of the first loss.  Programs that contain the calls share the scale with eager code; the calls of one step
+// belong to the same program.  Several optimizers may share a scaler; each has its own skip, and update() follows all
+// that were stepped, which must exist until then.  One thread at a time.
 class GradScaler {
 public:
     using Options = GradScalerOptions; // see there

@@ -14,8 +14,8 @@ enum class MomentFormat : std::uint8_t {
     eight_bit
 };
 
-// The option `precision` of every optimizer but LBFGS.  It can't be changed in a group, and leaves f64 parameters as they
-// are.
+// The option `precision` of every optimizer but LBFGS.  It can't be changed in a group, and leaves f64 parameters as
+// they are.
 struct Precision {
     // Keeps an f32 copy of each f16 or bf16 parameter, "master_param" in the state.  A step updates the copy and rounds
     // it into the parameter, to the nearest number, so that updates smaller than half a unit in the last place add up.

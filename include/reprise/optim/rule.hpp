@@ -12,8 +12,8 @@
 
 namespace reprise::optim {
 
-// An optimizer writes its numbers as one function template of a step.  For a HostStep, whose options and t are doubles of
-// the host, it computes doubles.
+// An optimizer writes its numbers as one function template of a step.  For a HostStep, whose options and t are doubles
+// of the host, it computes doubles.
 class HostStep {
 public:
     using Number = double; // the type of a number

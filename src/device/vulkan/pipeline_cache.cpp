@@ -48,17 +48,23 @@ bool uses_matrices(std::span<const std::uint32_t> words)
     return found;
 }
 
-// Calls work(i) for each i below `count`, on the caller and on a thread for each other core.  Rethrows the first
-// exception, after which no further call begins.
-template <class Work> void on_all_cores(std::size_t count, const Work& work)
+// Calls work(i) for each i below `count`, on the caller and on a thread for each other core, and on the caller
+// report(number of those done), from 0 to `count`.  Rethrows the first exception, after which no further call begins.
+template <class Work, class Report>
+void on_all_cores(std::size_t count, const Work& work, const Report& report)
 {
-    std::atomic<std::size_t> next = 0;
+    std::atomic<std::size_t> next = 0, done = 0;
     std::exception_ptr first;
     std::mutex mutex; // guards `first`
-    const auto take = [&] {
+    const auto take = [&](bool reports) {
         try {
+            if (reports) report(0);
             for (std::size_t i = next++; i < count; i = next++) {
                 work(i);
+                const std::size_t now = ++done;
+                if (reports && now < count && next < count) {
+                    report(now);
+                }
             }
         } catch (...) {
             next = count;
@@ -71,17 +77,18 @@ template <class Work> void on_all_cores(std::size_t count, const Work& work)
     others.reserve(most);
     try {
         while (others.size() + 1 < most) {
-            others.emplace_back(take);
+            others.emplace_back(take, false);
         }
     } catch (...) { // no more threads: those that exist do the work
     }
-    take();
+    take(true);
     for (std::thread& other : others) {
         other.join();
     }
     if (first) {
         std::rethrow_exception(first);
     }
+    report(count);
 }
 
 } // namespace
@@ -147,6 +154,9 @@ void PipelineCache::make_missing(std::span<const LaunchDeclaration> launches,
             e.variants.reserve(e.variants.size() + missing.size()); // so that nothing throws below
         }
     }
+    if (missing.empty()) {
+        return;
+    }
     const auto keep = [&] {
         for (const Missing& m : missing) {
             if (m.pipeline != VK_NULL_HANDLE) {
@@ -155,18 +165,17 @@ void PipelineCache::make_missing(std::span<const LaunchDeclaration> launches,
             }
         }
     };
-    std::mutex done_mutex; // guards `done`, and lets one thread at a time report
-    std::size_t done = 0;
     try {
-        on_all_cores(missing.size(), [&](std::size_t i) {
-            progress.check();
-            const reprise::detail::Stopwatch watch;
-            missing[i].pipeline = make_pipeline(*missing[i].entry, *missing[i].kernel);
-            reprise::detail::log(LogLevel::debug, "The driver compiled ", missing[i].kernel->name, " in ",
-                                 watch, ".");
-            const std::lock_guard reporting(done_mutex);
-            progress.report(RecordStage::pipelines, ++done, missing.size());
-        });
+        on_all_cores(
+            missing.size(),
+            [&](std::size_t i) {
+                progress.check();
+                const reprise::detail::Stopwatch watch;
+                missing[i].pipeline = make_pipeline(*missing[i].entry, *missing[i].kernel);
+                reprise::detail::log(LogLevel::debug, "The driver compiled ", missing[i].kernel->name, " in ",
+                                     watch, ".");
+            },
+            [&](std::size_t done) { progress.report(RecordStage::pipelines, done, missing.size()); });
     } catch (...) {
         keep();
         throw;

@@ -9,7 +9,8 @@ using Call = std::function<Results(const std::vector<StepOf>&, const std::vector
 using Ranges = std::vector<std::pair<double, double>>;
 
 // Adds a sample to the last row.  Inputs: param, grad and moments of each parameter, then the numbers, in memory or as
-// constants of the host; the last is `skip`.  Moments and numbers are drawn from these ranges.  Parameters differ in shape.
+// constants of the host; the last is `skip`.  Moments and numbers are drawn from these ranges.  Parameters differ in
+// shape.
 void step(Rows& rows, const char* what, const Ranges& moments, Ranges numbers, Call call,
           bool in_memory = false, std::size_t parameters = 1, double skip = 0)
 {
