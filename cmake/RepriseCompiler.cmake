@@ -8,7 +8,9 @@ if(MSVC)
         $<$<BOOL:${REPRISE_WERROR}>:/WX>)
     target_compile_definitions(reprise_compiler INTERFACE NOMINMAX _CRT_SECURE_NO_WARNINGS)
 else()
-    target_compile_options(reprise_compiler INTERFACE -Wall -Wextra -Wshadow -Wpedantic -ffp-contract=off
+    target_compile_options(reprise_compiler INTERFACE -Wall -Wextra
+        # not for files that are compiled together, whose names may shadow each other's
+        "$<$<NOT:$<BOOL:$<TARGET_PROPERTY:UNITY_BUILD>>>:-Wshadow>" -Wpedantic -ffp-contract=off
         -Wno-missing-field-initializers # members omitted from a designated initialiser have their defaults
         $<$<BOOL:${REPRISE_WERROR}>:-Werror>)
     # With precompiled headers GCC's heap starts above the 128 MB at which it collects garbage.  A higher limit saves a
