@@ -352,9 +352,13 @@ const void* vulkan::RequiredFeatures::chain() const
 
 Device vulkan::make_device(const Handles& h)
 {
-    if (!h.instance || !h.physical_device || !h.device || !h.queue)
-        detail::fail(ErrorKind::argument, "vulkan",
-                     "A handle is null: give the instance, physical device, device and queue.");
+    const std::pair<const char*, const void*> handles[] = {{"instance", h.instance},
+                                                           {"physical_device", h.physical_device},
+                                                           {"device", h.device},
+                                                           {"queue", h.queue}};
+    for (const auto& [name, handle] : handles)
+        if (!handle)
+            detail::fail(ErrorKind::argument, "vulkan", "The handle (", name, ") is null: give a live one.");
     const auto device =
         device::open_external({.instance = h.instance,
                                .physical_device = h.physical_device,

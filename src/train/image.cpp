@@ -52,9 +52,9 @@ Sizes sizes_of(const Tensor& image)
     if (rank < 2 || rank > 4 || !has_channels || !fits(s.count) || !fits(s.height) || !fits(s.width))
         fail(ErrorKind::shape, op, "The shape (", to_string(image.shape()),
              ") must be [height, width], [channels, height, width] or [n, channels, height, width], with 1, "
-             "3 or "
-             "4 channels and sizes from 1 to (",
-             largest_side, ").");
+             "3 or 4 "
+             "channels and sizes from 1 to (",
+             largest_side, "): where the channels come last, call permute() first.");
     s.gap = s.count > 1 ? padding : 0;
     s.columns = std::min(s.count, columns_of_grid);
     s.rows = (s.count + s.columns - 1) / s.columns;

@@ -9,6 +9,7 @@
 #include <reprise/nn.hpp>
 #include <reprise/ops.hpp>
 #include <reprise/program.hpp>
+#include <reprise/vulkan.hpp>
 
 #include "shape/error_of.hpp"
 
@@ -52,6 +53,15 @@ TEST(ClosedDevice, RefusesToBeUsed)
 {
     GTEST_FLAG_SET(death_test_style, "threadsafe");
     EXPECT_EXIT(use_after_close(), testing::ExitedWithCode(0), "");
+}
+
+TEST(OwnDevice, NamesTheHandleThatIsNull)
+{
+    int live = 0;
+    const vulkan::Handles handles{.instance = &live, .physical_device = &live, .device = &live};
+    const Caught caught = error_of([&] { vulkan::make_device(handles); });
+    EXPECT_EQ(caught.kind, ErrorKind::argument);
+    EXPECT_NE(caught.text.find("(queue)"), std::string::npos) << caught.text;
 }
 
 } // namespace
