@@ -106,13 +106,33 @@ std::string bytes_of(const fs::path& file)
     return {std::istreambuf_iterator<char>(in), {}};
 }
 
+bool has_checkpoint(const fs::path& folder)
+{
+    std::error_code none; // the folder is not there yet
+    for (const auto& entry : fs::directory_iterator(folder / "checkpoints", none))
+        if (entry.path().extension() == ".safetensors") return true;
+    return false;
+}
+
+void wait_for_checkpoint(const fs::path& folder)
+{
+    for (int i = 0; i < 100'000 && !has_checkpoint(folder);
+         ++i) // it has failed if there is none after minutes
+        std::this_thread::sleep_for(std::chrono::milliseconds(2));
+}
+
 int kill_runs(const char* program, const fs::path& folder, int kills)
 {
+    using Seconds = std::chrono::duration<double>;
     fs::remove_all(folder);
     fs::create_directories(folder / "straight");
     const auto from = std::chrono::steady_clock::now();
-    wait_for(start(program, folder / "straight"));
-    const std::chrono::duration<double> whole = std::chrono::steady_clock::now() - from;
+    const auto passed = [&] { return Seconds(std::chrono::steady_clock::now() - from); };
+    const pid_t undisturbed = start(program, folder / "straight");
+    wait_for_checkpoint(folder / "straight");
+    const Seconds first = passed(); // until the first checkpoint: drivers compile before it
+    wait_for(undisturbed);
+    const Seconds whole = passed();
     const std::string wanted = bytes_of(folder / "straight/final.safetensors");
     const unsigned seed = std::random_device{}();
     std::printf("Kill times of seed %u.\n", seed);
@@ -121,9 +141,15 @@ int kill_runs(const char* program, const fs::path& folder, int kills)
     int ended = 0, killed = 0;
     std::size_t resumed = 0; // starts that found a checkpoint
     while (killed < kills || ended == 0 || resumed == 0) {
+        const bool resumes = has_checkpoint(folder / "killed");
         const pid_t child = start(program, folder / "killed");
-        if (killed < kills || resumed == 0) {
-            std::this_thread::sleep_for(whole * share(random));
+        if (killed < kills || !resumes) {
+            Seconds longest = whole;
+            if (killed >= kills) { // a kill after a checkpoint, however slow this start is
+                wait_for_checkpoint(folder / "killed");
+                longest -= first;
+            }
+            std::this_thread::sleep_for(longest * share(random));
             kill(child, SIGKILL);
         }
         if (!wait_for(child)) {
