@@ -14,9 +14,9 @@ enum class RecordStage {
 
 // A report to RecordOptions::progress.  Kernels and pipelines begin with done = 0 and end with done = total.
 struct RecordProgress {
-    RecordStage stage = RecordStage::plan;
-    std::size_t done = 0;  // launches or pipelines that are finished
-    std::size_t total = 0; // their number; 0 for `plan`
+    RecordStage stage = RecordStage::plan; // what record() is doing
+    std::size_t done = 0;                  // launches or pipelines that are finished
+    std::size_t total = 0;                 // their number; 0 for `plan`
 };
 
 } // namespace reprise
