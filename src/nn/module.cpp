@@ -114,7 +114,8 @@ Variable Module::replace_parameter(const std::string& name, const std::string& f
                                     [&](const auto& p) { return p.first == name && p.second.defined(); });
     if (found == parameters_.end())
         fail(ErrorKind::argument, "replace_parameter", "The module has no parameter (", name, ").");
-    Variable to = variable_of(buffer, false);
+    Variable to;
+    static_cast<Tensor&>(to) = buffer; // the same tensor, which other layers may have, too
     buffers_.emplace_back(name + "." + form, to);
     found->second = Variable();
     return to;

@@ -215,6 +215,62 @@ TEST(Loading, EmbeddingsAndAttentionTakeTheMatricesOfAGgufFile)
     }
 }
 
+// Files of models with tied weights have one matrix for the embedding and the head.
+TEST(Loading, ATiedHeadHasTheBytesThatItsEmbeddingTakes)
+{
+    struct Tied : nn::Module {
+        nn::Embedding words = register_module("words", nn::Embedding(6, 32));
+        nn::Linear head{32, 6, {.bias = false}};
+        Tied()
+        {
+            head.weight = words.weight;
+            register_module("head", head);
+        }
+        Tensor forward(Tensor x) override { return head(words(x)); }
+    };
+    const Scratch scratch;
+    const QuantizedTensor q = quantize(randn({6, 32}), QuantizedFormat::q4_0);
+    const Tensor indices = tensor({5, 0, 3});
+    const Tensor wide = dequantize(q);
+    for (const bool is_quantised : {true, false}) {
+        Tied net;
+        if (is_quantised) nn::quantize(net, {.format = QuantizedFormat::q4_0, .embeddings = true});
+        const nn::LoadResult left =
+            net.load_state_dict(gguf_of(scratch, 2, q), {.strict = false,
+                                                         .rename =
+                                                             [](const std::string& name) {
+                                                                 return name.ends_with("weight")
+                                                                            ? OptionalName("words.weight")
+                                                                            : std::nullopt;
+                                                             },
+                                                         .cast = true});
+        EXPECT_THAT(left.missing_keys, ElementsAre(is_quantised ? "head.weight.q4_0" : "head.weight"));
+        EXPECT_EQ(elements_of(net(indices)),
+                  elements_of(is_quantised ? linear(embedding(indices, q), q)
+                                           : linear(embedding(indices, wide), wide)));
+    }
+}
+
+TEST(Loading, TheQuantisedBaseOfALoraTakesTheMatricesOfAGgufFile)
+{
+    const Scratch scratch;
+    const QuantizedTensor q = quantize(randn({4, 256}), QuantizedFormat::q4_0);
+    struct Net : OneLayer {
+        Tensor forward(Tensor x) override { return first(x); }
+    } net;
+    nn::quantize(net, {.format = QuantizedFormat::q4_0});
+    nn::Lora lora(net, {.rank = 2, .alpha = 2, .target_modules = {"first"}});
+    const Tensor b = randn({4, 2});
+    for (Variable p : lora.parameters())
+        if (p.shape() == b.shape()) p.assign(b);
+    Tensor a;
+    for (const Variable& p : lora.parameters())
+        if (p.shape() != b.shape()) a = p.detach();
+    net.load_state_dict(gguf_of(scratch, 2, q), {.rename = first_of});
+    const Tensor x = randn({3, 256});
+    EXPECT_EQ(elements_of(net(x)), elements_of(linear(x, q) + linear(linear(x, a), b)));
+}
+
 TEST(Loading, ABlockWithABadScaleNamesItsTensor)
 {
     const Scratch scratch;
@@ -258,6 +314,12 @@ TEST(Loading, BlocksThatTheModuleHasNoPlaceForDoNotFit)
     EXPECT_THAT(format.text,
                 HasSubstr("missing: (first.weight.q8_0); unexpected: (blk.0.attn_q.weight, renamed to "
                           "first.weight)"));
+    OneLayer rows; // no file of GGUF has rows of int8
+    nn::quantize(rows, {.format = QuantizedFormat::int8});
+    EXPECT_THAT(
+        error_of([&] { return rows.load_state_dict(other, {.rename = first_of, .cast = true}); }).text,
+        HasSubstr(
+            "missing: (first.weight.int8); unexpected: (blk.0.attn_q.weight, renamed to first.weight)"));
     const ModelFile smaller = gguf_of(scratch, 8, quantize(randn({4, 128}), QuantizedFormat::q8_0));
     const Caught shape = error_of([&] { return net.load_state_dict(smaller, {.rename = first_of}); });
     EXPECT_EQ(shape.kind, ErrorKind::shape);

@@ -48,7 +48,8 @@ public:
     // embedding_dim is no multiple of block_size(), and Error(state) where the layer is quantised already or a
     // program is recorded.
     void quantize(QuantizedFormat);
-    // The same with a given matrix [num_embeddings, embedding_dim].  Throws Error(shape) where it has another shape.
+    // The same with a given matrix [num_embeddings, embedding_dim], as of Linear.  Throws Error(shape) where it has
+    // another shape.
     void quantize(const QuantizedTensor&);
 
     Variable weight;                  // [num_embeddings, embedding_dim]; undefined once it is quantised

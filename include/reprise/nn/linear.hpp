@@ -30,8 +30,8 @@ public:
     // floating dtype.  Call it before optimizers and programs are created.  Throws Error(shape) where in_features is
     // no multiple of block_size(), and Error(state) where the layer is quantised already or a program is recorded.
     void quantize(QuantizedFormat);
-    // The same with a given matrix [out, in], such as one of a GGUF file.  Throws Error(shape) where it has another
-    // shape.
+    // The same with a given matrix [out, in], such as one of a GGUF file, or another layer's quantized_weight, whose
+    // bytes the two then share, also when values are loaded.  Throws Error(shape) where it has another shape.
     void quantize(const QuantizedTensor&);
 
     Variable weight,                  // [out, in]; undefined once it is quantised

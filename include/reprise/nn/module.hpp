@@ -272,7 +272,7 @@ protected:
         return add_variable("register_buffer", &Module::buffers_, name, variable_of(value, false));
     }
     // Replaces a parameter by a buffer that stands for it, such as "weight.q4_0", the form q4_0 of weight, and returns
-    // the buffer.  The parameter's name remains reserved.  Throws Error(argument) for a name of no parameter.
+    // it, the same tensor.  The parameter's name remains reserved.  Throws Error(argument) for a name of no parameter.
     Variable replace_parameter(const std::string& name, const std::string& form, const Tensor& buffer);
     // Registers a member as a child, by address, and returns it.  Throws Error(argument) for a name as above
     // and for a module that contains this one.
