@@ -129,7 +129,8 @@ private:
 };
 
 // Sets the folder that caches the kernels compiled by record() for later runs; an empty path disables the cache. The
-// default is the environment variable REPRISE_CACHE_DIR if set, otherwise "reprise" in the user's cache folder.
+// default is the environment variable REPRISE_CACHE_DIR if set, otherwise "reprise" in the user's cache folder;
+// process.hpp says how to have none.
 void set_cache_directory(const std::filesystem::path&);
 
 // A function from tensors to tensors, as taken by record_function() and checkpoints.

@@ -1,9 +1,8 @@
 #include "graph/index_check.hpp"
 
 #include <atomic>
-#include <cstdlib>
-#include <string_view>
 
+#include "base/process.hpp"
 #include "graph/notes.hpp"
 
 namespace reprise::graph {
@@ -13,15 +12,18 @@ namespace {
 // Returns the setting of the environment variable REPRISE_CHECK_INDICES (0 or 1), else whether this is a debug build.
 bool initial_setting()
 {
-    if (const char* const setting = std::getenv("REPRISE_CHECK_INDICES"))
-        return std::string_view(setting) == "1";
+    if (const auto setting = detail::environment_variable("REPRISE_CHECK_INDICES")) return *setting == "1";
 #ifdef NDEBUG
     return false;
 #else
     return true;
 #endif
 }
-std::atomic<bool> checked{initial_setting()};
+std::atomic<bool>& checked()
+{
+    static std::atomic<bool> value{initial_setting()};
+    return value;
+}
 
 bool scope_checks_indices()
 {
@@ -34,8 +36,9 @@ bool scope_checks_indices()
 
 bool checks_indices()
 {
-    return !ambient().index_checks_off && (checked.load(std::memory_order_relaxed) || scope_checks_indices());
+    return !ambient().index_checks_off &&
+           (checked().load(std::memory_order_relaxed) || scope_checks_indices());
 }
-void set_checks_indices(bool on) { checked = on; }
+void set_checks_indices(bool on) { checked() = on; }
 
 } // namespace reprise::graph

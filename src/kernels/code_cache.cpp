@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -14,6 +13,7 @@
 #include <reprise/whole_file.hpp>
 
 #include "base/log.hpp"
+#include "base/process.hpp"
 #include "kernels/hash.hpp"
 
 namespace reprise::kernels {
@@ -41,10 +41,9 @@ Cache& cache()
 fs::path standard_folder()
 {
     const auto variable = [](const char* name) -> fs::path {
-        const char* value = std::getenv(name);
-        return value ? value : "";
+        return detail::environment_variable(name).value_or("");
     };
-    if (std::getenv("REPRISE_CACHE_DIR")) return variable("REPRISE_CACHE_DIR");
+    if (const auto named = detail::environment_variable("REPRISE_CACHE_DIR")) return *named;
     if (const fs::path xdg = variable("XDG_CACHE_HOME"); xdg.is_absolute()) return xdg / "reprise";
     if (const fs::path local = variable("LOCALAPPDATA"); local.is_absolute())
         return local / "reprise" / "cache";

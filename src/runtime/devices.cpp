@@ -15,6 +15,7 @@
 #include <reprise/vulkan.hpp>
 
 #include "base/log.hpp"
+#include "base/process.hpp"
 #include "device/external_handles.hpp"
 #include "device/registry.hpp"
 #include "eager/context.hpp"
@@ -246,8 +247,8 @@ Device default_device()
         std::lock_guard lock(o.mutex);
         if (o.default_context) return Device(o.default_context);
     }
-    const char* name = std::getenv("REPRISE_DEVICE");
-    const Device d(name && *name ? std::string(name) : device::default_id());
+    const std::string name = detail::environment_variable("REPRISE_DEVICE").value_or("");
+    const Device d(name.empty() ? device::default_id() : name);
     std::lock_guard lock(o.mutex);
     if (!o.default_context) o.default_context = d.context();
     return Device(o.default_context);

@@ -1,8 +1,7 @@
 #include "device/vulkan/capabilities.hpp"
+#include "base/process.hpp"
 #include "device/vulkan/physical_device.hpp"
 #include "device/vulkan/workarounds.hpp"
-#include <cstdlib>
-#include <string_view>
 
 namespace reprise::device::vulkan {
 
@@ -26,11 +25,7 @@ const char* shader_class_of(const PhysicalDevice& d)
 }
 
 // REPRISE_KERNELS=gpu chooses the kernels of GPUs on every Vulkan device, so that software drivers can test them.
-bool gpu_kernels_are_forced()
-{
-    const char* const kernels = std::getenv("REPRISE_KERNELS");
-    return kernels && std::string_view(kernels) == "gpu";
-}
+bool gpu_kernels_are_forced() { return reprise::detail::environment_variable("REPRISE_KERNELS") == "gpu"; }
 
 } // namespace
 

@@ -1,5 +1,6 @@
 #include "device/vulkan/pipeline_cache.hpp"
 #include "base/log.hpp"
+#include "base/process.hpp"
 #include "device/embedded_kernels.hpp"
 #include "device/float_controls.hpp"
 #include "device/spirv.hpp"
@@ -48,8 +49,9 @@ bool uses_matrices(std::span<const std::uint32_t> words)
     return found;
 }
 
-// Calls work(i) for each i below `count`, on the caller and on a thread for each other core, and on the caller
-// report(number of those done), from 0 to `count`.  Rethrows the first exception, after which no further call begins.
+// Calls work(i) for each i below `count`, on the caller and, where threads may be started, on one for each other core.
+// The caller also calls report(number of those done), from 0 to `count`.  Rethrows the first exception, after which no
+// further call begins.
 template <class Work, class Report>
 void on_all_cores(std::size_t count, const Work& work, const Report& report)
 {
@@ -73,7 +75,8 @@ void on_all_cores(std::size_t count, const Work& work, const Report& report)
         }
     };
     std::vector<std::thread> others;
-    const std::size_t most = std::min<std::size_t>(std::thread::hardware_concurrency(), count);
+    const std::size_t cores = reprise::detail::may_start_threads() ? std::thread::hardware_concurrency() : 1;
+    const std::size_t most = std::min(cores, count);
     others.reserve(most);
     try {
         while (others.size() + 1 < most) {
