@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
 
 #if defined(_WIN32)
 #include <io.h>
@@ -11,6 +10,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 #endif
+
+#include "base/process.hpp"
 
 namespace reprise::train {
 
@@ -49,12 +50,13 @@ std::string progress_line(const Progress& p, std::size_t width)
 {
     const std::string head =
         format("epoch %lld/%lld ", static_cast<long long>(p.epoch), static_cast<long long>(p.epochs));
-    std::string tail = format(" %lld/%lld", static_cast<long long>(p.step), static_cast<long long>(p.steps));
+    std::string tail = format(" %lld", static_cast<long long>(p.step));
+    if (p.steps > 0) tail += format("/%lld", static_cast<long long>(p.steps));
     if (p.testing.empty()) tail += format("  loss %.3f", p.loss);
     else tail += "  " + p.testing;
     if (!p.more.empty()) tail += "  " + p.more;
-    if (p.rate > 0)
-        tail += format("  %.0f ", p.rate) + p.unit + "/s  " + duration_text(p.seconds_left) + " left";
+    if (p.rate > 0) tail += format(p.rate < 10 ? "  %.1f " : "  %.0f ", p.rate) + p.unit + "/s";
+    if (p.seconds_left >= 0) tail += "  " + duration_text(p.seconds_left) + " left";
     constexpr std::size_t min_bar = 7, max_bar = 40;
     std::string bar;
     if (head.size() + tail.size() + min_bar <= width) {
@@ -98,8 +100,7 @@ bool is_terminal_stdout()
 #if defined(_WIN32)
     return _isatty(_fileno(stdout)) != 0;
 #else
-    const char* kind = std::getenv("TERM");
-    return isatty(STDOUT_FILENO) == 1 && (!kind || std::string(kind) != "dumb");
+    return isatty(STDOUT_FILENO) == 1 && detail::environment_variable("TERM") != "dumb";
 #endif
 }
 

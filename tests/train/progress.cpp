@@ -36,6 +36,18 @@ TEST(ProgressLine, TellsEverything)
         EXPECT_THAT(line, HasSubstr(part));
 }
 
+TEST(ProgressLine, LeavesOutWhatIsUnknown)
+{
+    Progress p = half();
+    p.steps = 0;
+    p.rate = 0.25;
+    p.seconds_left = Progress().seconds_left;
+    const std::string line = progress_line(p, 120);
+    EXPECT_THAT(line, HasSubstr("] 235  loss"));
+    EXPECT_THAT(line, HasSubstr("0.2 images/s"));
+    EXPECT_THAT(line, Not(HasSubstr("left")));
+}
+
 TEST(ProgressLine, FitsAnyWidth)
 {
     for (std::size_t width = 0; width < 200; ++width) EXPECT_LE(progress_line(half(), width).size(), width);

@@ -10,16 +10,16 @@ namespace reprise::train {
 
 // What a progress line shows.
 struct Progress {
-    std::int64_t epoch = 1;  // counted from 1
-    std::int64_t epochs = 1; // the number of all
-    std::int64_t step = 0;   // the steps of this epoch that were made
-    std::int64_t steps = 0;  // the steps of this epoch; 0: unknown
-    double loss = 0;         // smoothed
-    std::string more{};      // further numbers, such as "accuracy 85.1 %"
-    double rate = 0;         // units per second; 0: not measured yet
-    std::string unit{};      // "images"
-    double seconds_left = 0; // of the run
-    std::string testing{};   // text shown in place of the loss during a test; else empty
+    std::int64_t epoch = 1;   // counted from 1
+    std::int64_t epochs = 1;  // the number of all
+    std::int64_t step = 0;    // the steps of this epoch that were made
+    std::int64_t steps = 0;   // the steps of this epoch; 0: unknown
+    double loss = 0;          // smoothed
+    std::string more{};       // further numbers, such as "accuracy 85.1 %"
+    double rate = 0;          // units per second; 0: not measured yet
+    std::string unit{};       // "images"
+    double seconds_left = -1; // of the run; negative: unknown
+    std::string testing{};    // text shown in place of the loss during a test; else empty
 };
 
 // Returns a line of at most `width` characters, in which the bar fills the space that the text leaves.
