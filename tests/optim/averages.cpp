@@ -166,6 +166,25 @@ TEST(MovingAverage, GivesValuesBackToParametersThatWereCast)
     EXPECT_THAT(net.weight.to(f32).to_vector<float>(), Each(1)); // restored once
 }
 
+TEST(MovingAverage, IsLentWithinAnother)
+{
+    Variable p(zeros({1}));
+    ExponentialMovingAverage slow({p}, {.decay = 1, .use_num_updates = false}),
+        fast({p}, {.decay = 0.5, .use_num_updates = false});
+    p.assign(full({1}, 4));
+    fast.update();
+    {
+        const auto outer = slow.average_parameters();
+        {
+            const auto inner = fast.average_parameters();
+            EXPECT_THAT(p.to_vector<float>(), ElementsAre(2));
+        }
+        EXPECT_THAT(p.to_vector<float>(), ElementsAre(0));
+        const auto same = slow.average_parameters();
+    }
+    EXPECT_THAT(p.to_vector<float>(), ElementsAre(4));
+}
+
 TEST(MovingAverage, ThatIsLentEndsWhileAProgramIsRecorded)
 {
     Variable p(ones({1}));
