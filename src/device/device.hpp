@@ -201,6 +201,12 @@ public:
     virtual void reset_peak() = 0; // sets peak_bytes to live_bytes
     virtual void upload(Address to, std::span<const std::byte> from) = 0;
     virtual void download(Address from, std::span<std::byte> to) = 0;
+    // A download() of what the submission `by` has written and no later one changes: a device may leave out waiting for
+    // those that are queued behind it.
+    virtual void download_result(Address from, std::span<std::byte> to, Ticket /* by */)
+    {
+        download(from, to);
+    }
 
     virtual std::unique_ptr<Recording> record(std::span<const LaunchDeclaration>,
                                               const RecordingOptions&) = 0;

@@ -11,6 +11,7 @@
 #include <reprise/optim/sgd.hpp>
 #include <reprise/random.hpp>
 
+#include "device/registry.hpp"
 #include "shape/error_of.hpp"
 #include "support/devices.hpp"
 #include "support/training.hpp"
@@ -284,6 +285,26 @@ TEST_F(Slices, SayWhatIsReady)
     EXPECT_EQ(pending.to_vector<float>(), std::vector<float>(4, 7.0f));
     EXPECT_TRUE(pending.is_ready());
     EXPECT_TRUE(pending.narrow(0, 1, 2).is_ready()) << "a view";
+}
+
+// A large result is read at once if its call is done, by a copy where the host does not see the memory.
+TEST_F(Slices, AreReadBeforeWhatIsQueued)
+{
+    for (const bool is_discrete : {false, true}) {
+        const Device device =
+            is_discrete ? test::open(device::open(device_.name(), {.imitate_discrete = true})) : device_;
+        const test::UseDevice use(device);
+        device.set_slice(1us);
+        const Program twice = record([](const Tensor& in) { return in * 2; }, {spec({8192})});
+        const Tensor y = twice(full({8192}, 3.0));
+        device.synchronize();
+        EXPECT_TRUE(y.is_ready());
+        std::vector<Tensor> queued;
+        for (int i = 0; i < 4; ++i) queued.push_back(twice(y));
+        EXPECT_EQ(y.to_vector<float>(), std::vector<float>(8192, 6.0f));
+        EXPECT_EQ(device.cancel(), 4u);
+        EXPECT_EQ(twice(y).to_vector<float>(), std::vector<float>(8192, 12.0f));
+    }
 }
 
 TEST_F(Slices, CancelAThreadThatWaits)

@@ -28,6 +28,10 @@ public:
     void reset_peak() override { to_->reset_peak(); }
     void upload(device::Address to, std::span<const std::byte> from) override { to_->upload(to, from); }
     void download(device::Address from, std::span<std::byte> to) override { to_->download(from, to); }
+    void download_result(device::Address from, std::span<std::byte> to, device::Ticket by) override
+    {
+        to_->download_result(from, to, by);
+    }
     std::unique_ptr<device::Recording> record(std::span<const device::LaunchDeclaration> launches,
                                               const device::RecordingOptions& options) override
     {

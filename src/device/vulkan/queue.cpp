@@ -106,22 +106,43 @@ void Queue::hand_over(double budget, bool at_least_one)
         end = 0;
     }
     if (infos_.empty()) return;
+    give_driver(infos_, VK_NULL_HANDLE);
+    handed_over_ = batches_.back().last;
+    slice_left_ = budget;
+    queued_.erase(queued_.begin(), queued_.begin() + static_cast<std::ptrdiff_t>(whole));
+    if (end > 0) queued_.front().next = end;
+}
+
+void Queue::give_driver(std::span<const VkSubmitInfo> infos, VkFence fence)
+{
     device_.check("submit", "vkQueueSubmit", [&] {
         if (lock_external_) {
             lock_external_();
         }
         const VkResult result = device_.vk.vkQueueSubmit(
-            device_.queue(), static_cast<std::uint32_t>(infos_.size()), infos_.data(), VK_NULL_HANDLE);
+            device_.queue(), static_cast<std::uint32_t>(infos.size()), infos.data(), fence);
         if (unlock_external_) {
             unlock_external_();
         }
         return result;
     });
     submits_.fetch_add(1, std::memory_order_relaxed);
-    handed_over_ = batches_.back().last;
-    slice_left_ = budget;
-    queued_.erase(queued_.begin(), queued_.begin() + static_cast<std::ptrdiff_t>(whole));
-    if (end > 0) queued_.front().next = end;
+}
+
+void Queue::run_now(VkCommandBuffer list)
+{
+    const VkFenceCreateInfo fence_info{.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
+    Owned<VkFence, &VolkDeviceTable::vkDestroyFence> fence(device_);
+    fence.create("allocate", "vkCreateFence", &VolkDeviceTable::vkCreateFence, fence_info);
+    const VkSubmitInfo info{
+        .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO, .commandBufferCount = 1, .pCommandBuffers = &list};
+    {
+        const std::lock_guard queued(queued_mutex_);
+        give_driver({&info, 1}, fence.get());
+    }
+    device_.check("wait", "vkWaitForFences", [&] {
+        return device_.vk.vkWaitForFences(device_.handle(), 1, &fence.get(), VK_TRUE, ~std::uint64_t{0});
+    });
 }
 
 bool Queue::done(Ticket ticket)

@@ -52,6 +52,9 @@ public:
     // ones.  With slices the work is queued.  If it throws, nothing was submitted.
     Ticket submit(const Work&);
 
+    // Hands over a list before all that is queued, and waits for it.
+    void run_now(VkCommandBuffer);
+
     Ticket submitted() const noexcept { return submitted_.load(std::memory_order_acquire); }
     bool done(Ticket);
     void wait(Ticket); // with slices, hands over what is queued up to it
@@ -108,6 +111,7 @@ private:
     VkResult await(Ticket) noexcept; // wait() without the checker
     // The following require queued_mutex_.
     void hand_over(double budget, bool at_least_one);
+    void give_driver(std::span<const VkSubmitInfo>, VkFence);
     std::size_t end_of_part(const Queued&, double& budget, bool at_least_one) const;
     void add_batches(const Queued&, std::size_t end);
     double left_of_slice() const;

@@ -157,17 +157,25 @@ void Transfers::download(Address from, std::span<std::byte> to)
     std::memcpy(to.data(), location.host, to.size());
 }
 
+// The host finds the bytes in the batch's staging memory when its list has run.
+std::unique_ptr<Transfers::Batch> Transfers::copy_to_host(const DeviceMemory::Location& location,
+                                                          std::uint64_t at, std::uint64_t bytes)
+{
+    auto batch = begin_batch();
+    batch->staging.push_back(readback_.allocate(bytes));
+    const Slice& slice = batch->staging.front();
+    const VkBufferCopy copy{location.offset + at, slice.offset(), bytes};
+    device_.vk.vkCmdCopyBuffer(batch->list, location.buffer, buffer_of(slice), 1, &copy);
+    host_barrier(device_, batch->list);
+    batch->arena->end(batch->list);
+    return batch;
+}
+
 void Transfers::download_staged(const DeviceMemory::Location& location, std::span<std::byte> to)
 {
     for (std::uint64_t at = 0; at < to.size(); at += piece_bytes) {
         const std::uint64_t bytes = std::min(piece_bytes, to.size() - at);
-        auto batch = begin_batch();
-        batch->staging.push_back(readback_.allocate(bytes));
-        const Slice& slice = batch->staging.front();
-        const VkBufferCopy copy{location.offset + at, slice.offset(), bytes};
-        device_.vk.vkCmdCopyBuffer(batch->list, location.buffer, buffer_of(slice), 1, &copy);
-        host_barrier(device_, batch->list);
-        batch->arena->end(batch->list);
+        auto batch = copy_to_host(location, at, bytes);
         Ticket ticket = 0;
         {
             const auto lock = queue_.lock();
@@ -183,7 +191,31 @@ void Transfers::download_staged(const DeviceMemory::Location& location, std::spa
             queue_.retire(ticket, std::move(batch));
             throw;
         }
-        std::memcpy(to.data() + at, slice.host(), bytes);
+        std::memcpy(to.data() + at, batch->staging.front().host(), bytes);
+    }
+}
+
+void Transfers::download_result(Address from, std::span<std::byte> to, Ticket by)
+{
+    queue_.wait(by); // whose last list ends with a barrier for host reads
+    if (to.empty()) {
+        return;
+    }
+    const DeviceMemory::Location location = memory_.locate(from, to.size());
+    if (location.host && location.host_cached) {
+        std::memcpy(to.data(), location.host, to.size());
+        return;
+    }
+    for (std::uint64_t at = 0; at < to.size(); at += piece_bytes) {
+        const std::uint64_t bytes = std::min(piece_bytes, to.size() - at);
+        auto batch = copy_to_host(location, at, bytes);
+        try {
+            queue_.run_now(batch->list);
+        } catch (...) { // the list may still run: it has ended when what is submitted next has
+            queue_.retire(queue_.submitted() + 1, std::move(batch));
+            throw;
+        }
+        std::memcpy(to.data() + at, batch->staging.front().host(), bytes);
     }
 }
 

@@ -16,6 +16,7 @@ public:
 
     void upload(Address to, std::span<const std::byte> from);
     void download(Address from, std::span<std::byte> to);
+    void download_result(Address from, std::span<std::byte> to, Ticket by);
     void flush(); // submits pending uploads
 
     // Both require the queue's lock.  take() appends the pending command buffers, to be submitted before other work ...
@@ -40,6 +41,7 @@ private:
     };
 
     std::unique_ptr<Batch> begin_batch();
+    std::unique_ptr<Batch> copy_to_host(const DeviceMemory::Location&, std::uint64_t at, std::uint64_t bytes);
     void stage(const Target&, const std::byte* from);
     void order_after_overlapping(const Target&);
     void flush_locked();

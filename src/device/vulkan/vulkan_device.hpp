@@ -18,6 +18,10 @@ public:
     void reset_peak() override { context_.memory.reset_peak(); }
     void upload(Address to, std::span<const std::byte> from) override { context_.transfers.upload(to, from); }
     void download(Address from, std::span<std::byte> to) override { context_.transfers.download(from, to); }
+    void download_result(Address from, std::span<std::byte> to, Ticket by) override
+    {
+        context_.transfers.download_result(from, to, by);
+    }
     std::unique_ptr<Recording> record(std::span<const LaunchDeclaration>, const RecordingOptions&) override;
     void register_kernel(const std::string& name, std::vector<std::uint32_t> words) override
     {
