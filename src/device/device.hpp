@@ -4,7 +4,7 @@
 //              host may free a range while submitted work still uses it: work submitted later may reuse it
 //              immediately, since a device has one queue and every recording begins with a full barrier.
 //              Host writes go through upload(), which is ordered with submissions; download() waits for
-//              all that was submitted before.
+//              all that was submitted before, download_result() at least for the submission that wrote the range.
 // Launches.    A kernel gets one record (shaders/common/abi.glsl): operands, floats, ints.  It accesses nothing but the
 //              operands that its launch declares, in the way that the launch declares (read, write, or both).
 // Epochs.      Launches of one epoch are independent of each other: a device may run them in any order or
@@ -121,6 +121,7 @@ public:
     std::uint64_t bytes = 0;
     // Only from allocate_readable(): the same bytes in host memory, valid once the ticket that wrote them is done.
     const std::byte* host = nullptr;
+    bool external = false; // a buffer of the application, which may write it, too
 };
 
 enum class Kind : std::uint8_t { cpu, integrated, discrete, virtual_gpu, host, null };
@@ -201,8 +202,8 @@ public:
     virtual void reset_peak() = 0; // sets peak_bytes to live_bytes
     virtual void upload(Address to, std::span<const std::byte> from) = 0;
     virtual void download(Address from, std::span<std::byte> to) = 0;
-    // A download() of what the submission `by` has written and no later one changes: a device may leave out waiting for
-    // those that are queued behind it.
+    // download() of a range, not empty, that the submission `by` has written and no later one changes: a device may
+    // read it without waiting for those that are queued behind it.
     virtual void download_result(Address from, std::span<std::byte> to, Ticket /* by */)
     {
         download(from, to);

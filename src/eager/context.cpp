@@ -296,7 +296,7 @@ void Context::read(const Value& v, std::span<std::byte> to)
     if (s.written && s.memory->host) { // waits for this value only, not for work submitted later
         device_->wait(s.written);
         std::memcpy(to.data(), s.memory->host, to.size());
-    } else if (s.written) device_->download_result(s.memory->address, to, s.written);
+    } else if (s.written && !s.memory->external) device_->download_result(s.memory->address, to, s.written);
     else device_->download(s.memory->address, to);
     require_computed(s); // the call may have been dropped while this thread waited
 }

@@ -27,9 +27,11 @@ protected:
             const auto once = device_->record(std::vector{affine_launch()}, {.one_shot = true});
             once->begin();
             set_affine(*once, 0, operand(*y), 1, 4, 1024);
-            once->submit();
-            const auto out = download<float>(*device_, y->address, 1024);
+            const Ticket by = once->submit();
+            std::vector<float> out(1024);
+            device_->download_result(y->address, std::as_writable_bytes(std::span(out)), by);
             ASSERT_EQ(out, std::vector<float>(1024, 13.0f));
+            ASSERT_EQ(download<float>(*device_, y->address, 1024), out);
             ASSERT_EQ(download<int>(*device_, large->address + 19 * mebi, 1)[0], call);
         }
         const auto readable = device_->allocate_readable(100);

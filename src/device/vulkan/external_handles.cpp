@@ -25,6 +25,7 @@ public:
                                   ") is no multiple of 16: bind it to an aligned offset of its memory.");
         address = start_ + offset;
         bytes = size;
+        external = true;
         context_->memory.add_location(start_, {buffer, 0, buffer_bytes, nullptr, false});
     }
     ~ExternalRange() override { context_->memory.remove_location(start_); }

@@ -1,5 +1,6 @@
 // The device's only queue: submissions in the order of its lock, a timeline semaphore that counts their command
-// buffers, and a list of objects that are destroyed once the device has finished with them.
+// buffers, and a list of objects that are destroyed once the device has finished with them.  Beside these, reads of
+// what is finished run at once, with a timeline of their own.
 #pragma once
 #include "device/retired.hpp"
 #include "device/vulkan/logical_device.hpp"
@@ -52,7 +53,7 @@ public:
     // ones.  With slices the work is queued.  If it throws, nothing was submitted.
     Ticket submit(const Work&);
 
-    // Hands over a list before all that is queued, and waits for it.
+    // Hands over a list before all that is queued, and waits for it: it has ended when this throws, too.
     void run_now(VkCommandBuffer);
 
     Ticket submitted() const noexcept { return submitted_.load(std::memory_order_acquire); }
@@ -109,9 +110,10 @@ private:
 
     void completed(Ticket) noexcept;
     VkResult await(Ticket) noexcept; // wait() without the checker
+    VkResult wait_for(VkSemaphore, std::uint64_t value) const noexcept;
     // The following require queued_mutex_.
     void hand_over(double budget, bool at_least_one);
-    void give_driver(std::span<const VkSubmitInfo>, VkFence);
+    void give_driver(std::span<const VkSubmitInfo>);
     std::size_t end_of_part(const Queued&, double& budget, bool at_least_one) const;
     void add_batches(const Queued&, std::size_t end);
     double left_of_slice() const;
@@ -119,7 +121,7 @@ private:
 
     LogicalDevice& device_;
     std::function<void()> lock_external_, unlock_external_;
-    Owned<VkSemaphore, &VolkDeviceTable::vkDestroySemaphore> timeline_{device_};
+    Owned<VkSemaphore, &VolkDeviceTable::vkDestroySemaphore> timeline_{device_}, reads_timeline_{device_};
     std::mutex mutex_;
     std::atomic<Ticket> submitted_ = 0, completed_ = 0;
     std::atomic<std::uint64_t> submits_ = 0;
@@ -129,6 +131,7 @@ private:
     mutable std::mutex queued_mutex_;
     std::deque<Queued> queued_;
     Ticket handed_over_ = 0;
+    std::uint64_t reads_ = 0;         // the last value of reads_timeline_
     std::vector<VkSubmitInfo> infos_; // scratch space of hand_over()
     std::deque<Batch> batches_;
     std::atomic<bool> has_slices_ = false;

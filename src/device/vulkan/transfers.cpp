@@ -171,11 +171,21 @@ std::unique_ptr<Transfers::Batch> Transfers::copy_to_host(const DeviceMemory::Lo
     return batch;
 }
 
-void Transfers::download_staged(const DeviceMemory::Location& location, std::span<std::byte> to)
+// Copies the range in pieces; run(batch) submits the batch's list and waits for it.
+template <class Run>
+void Transfers::copy_pieces(const DeviceMemory::Location& location, std::span<std::byte> to, const Run& run)
 {
     for (std::uint64_t at = 0; at < to.size(); at += piece_bytes) {
         const std::uint64_t bytes = std::min(piece_bytes, to.size() - at);
         auto batch = copy_to_host(location, at, bytes);
+        run(batch);
+        std::memcpy(to.data() + at, batch->staging.front().host(), bytes);
+    }
+}
+
+void Transfers::download_staged(const DeviceMemory::Location& location, std::span<std::byte> to)
+{
+    copy_pieces(location, to, [&](std::unique_ptr<Batch>& batch) {
         Ticket ticket = 0;
         {
             const auto lock = queue_.lock();
@@ -191,32 +201,19 @@ void Transfers::download_staged(const DeviceMemory::Location& location, std::spa
             queue_.retire(ticket, std::move(batch));
             throw;
         }
-        std::memcpy(to.data() + at, batch->staging.front().host(), bytes);
-    }
+    });
 }
 
 void Transfers::download_result(Address from, std::span<std::byte> to, Ticket by)
 {
+    device_.health.require_alive("download");
     queue_.wait(by); // whose last list ends with a barrier for host reads
-    if (to.empty()) {
-        return;
-    }
     const DeviceMemory::Location location = memory_.locate(from, to.size());
     if (location.host && location.host_cached) {
         std::memcpy(to.data(), location.host, to.size());
         return;
     }
-    for (std::uint64_t at = 0; at < to.size(); at += piece_bytes) {
-        const std::uint64_t bytes = std::min(piece_bytes, to.size() - at);
-        auto batch = copy_to_host(location, at, bytes);
-        try {
-            queue_.run_now(batch->list);
-        } catch (...) { // the list may still run: it has ended when what is submitted next has
-            queue_.retire(queue_.submitted() + 1, std::move(batch));
-            throw;
-        }
-        std::memcpy(to.data() + at, batch->staging.front().host(), bytes);
-    }
+    copy_pieces(location, to, [&](const std::unique_ptr<Batch>& batch) { queue_.run_now(batch->list); });
 }
 
 } // namespace reprise::device::vulkan

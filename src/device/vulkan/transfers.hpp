@@ -16,8 +16,8 @@ public:
 
     void upload(Address to, std::span<const std::byte> from);
     void download(Address from, std::span<std::byte> to);
-    void download_result(Address from, std::span<std::byte> to, Ticket by);
-    void flush(); // submits pending uploads
+    void download_result(Address from, std::span<std::byte> to, Ticket by); // of a range that is not empty
+    void flush();                                                           // submits pending uploads
 
     // Both require the queue's lock.  take() appends the pending command buffers, to be submitted before other work ...
     void take(std::vector<VkCommandBuffer>& lists);
@@ -46,6 +46,7 @@ private:
     void order_after_overlapping(const Target&);
     void flush_locked();
     void bound_staging();
+    template <class Run> void copy_pieces(const DeviceMemory::Location&, std::span<std::byte> to, const Run&);
     void download_staged(const DeviceMemory::Location&, std::span<std::byte> to);
 
     const LogicalDevice& device_;
