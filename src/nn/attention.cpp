@@ -85,9 +85,9 @@ MultiheadAttention::MultiheadAttention(std::int64_t embed_dim, std::int64_t num_
 
 void MultiheadAttention::quantize(QuantizedFormat format) { quantize(rounded(in_proj_weight, format)); }
 
-void MultiheadAttention::quantize(const QuantizedTensor& q)
+void MultiheadAttention::quantize(const QuantizedTensor& q, bool shared)
 {
-    const QuantizedTensor here = replacement(in_proj_weight, quantized_in_proj_weight, q);
+    const QuantizedTensor here = replacement(in_proj_weight, quantized_in_proj_weight, q, shared);
     quantized_in_proj_weight = {replace_parameter("in_proj_weight", name_of(q.format()), here.bytes()),
                                 q.format()};
     in_proj_weight = Variable();

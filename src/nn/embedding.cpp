@@ -88,9 +88,9 @@ Tensor Embedding::forward(Tensor indices)
 
 void Embedding::quantize(QuantizedFormat format) { quantize(rounded(weight, format)); }
 
-void Embedding::quantize(const QuantizedTensor& q)
+void Embedding::quantize(const QuantizedTensor& q, bool shared)
 {
-    const QuantizedTensor here = replacement(weight, quantized_weight, q);
+    const QuantizedTensor here = replacement(weight, quantized_weight, q, shared);
     quantized_weight = {replace_parameter("weight", name_of(q.format()), here.bytes()), q.format()};
     weight = Variable();
 }

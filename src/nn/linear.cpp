@@ -36,9 +36,9 @@ Tensor Linear::forward(Tensor x)
 
 void Linear::quantize(QuantizedFormat format) { quantize(rounded(weight, format)); }
 
-void Linear::quantize(const QuantizedTensor& q)
+void Linear::quantize(const QuantizedTensor& q, bool shared)
 {
-    const QuantizedTensor here = replacement(weight, quantized_weight, q);
+    const QuantizedTensor here = replacement(weight, quantized_weight, q, shared);
     quantized_weight = {replace_parameter("weight", name_of(q.format()), here.bytes()), q.format()};
     weight = Variable();
 }

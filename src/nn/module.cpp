@@ -115,7 +115,8 @@ Variable Module::replace_parameter(const std::string& name, const std::string& f
     if (found == parameters_.end())
         fail(ErrorKind::argument, "replace_parameter", "The module has no parameter (", name, ").");
     Variable to;
-    static_cast<Tensor&>(to) = buffer; // the same tensor, which other layers may have, too
+    if (buffer.requires_grad()) to = Variable(buffer, false);
+    else static_cast<Tensor&>(to) = buffer; // the same tensor, which other layers may have, too
     buffers_.emplace_back(name + "." + form, to);
     found->second = Variable();
     return to;

@@ -28,7 +28,8 @@ void append(std::vector<Chosen>& chosen, const std::string& name, Module& module
 {
     auto* const layer = module.as<Layer>();
     if (layer && (layer->*weight).defined())
-        chosen.push_back({name, layer->*weight, [layer](const QuantizedTensor& q) { layer->quantize(q); }});
+        chosen.push_back(
+            {name, layer->*weight, [layer](const QuantizedTensor& q) { layer->quantize(q, true); }});
 }
 
 } // namespace
@@ -39,7 +40,7 @@ QuantizedTensor rounded(const Variable& weight, QuantizedFormat format)
 }
 
 QuantizedTensor replacement(const Variable& weight, const QuantizedTensor& quantised_already,
-                            const QuantizedTensor& q)
+                            const QuantizedTensor& q, bool shared)
 {
     check_not_recording("quantize", "A layer can't be quantised");
     if (!weight.defined())
@@ -52,7 +53,7 @@ QuantizedTensor replacement(const Variable& weight, const QuantizedTensor& quant
              ") is not that of the weight (", to_string(weight.shape()), ").");
     QuantizedTensor here = q.to(weight.device());
     here.bytes().eval();
-    return here;
+    return shared ? here : QuantizedTensor(Variable(here.bytes(), false), here.format());
 }
 
 std::vector<std::string> quantize(Module& module, const QuantizeSettings& settings)

@@ -224,6 +224,24 @@ TEST(QuantizedEmbedding, SharesItsBytesWithAHead)
     EXPECT_EQ(net(indices).to_vector<float>(), linear(embedding(indices, q), q).to_vector<float>());
 }
 
+TEST(QuantizedLinear, HasBytesOfItsOwnUnlessTheyAreShared)
+{
+    const QuantizedTensor q = quantize(randn({4, 32}), q4_0), other = quantize(randn({4, 32}), q4_0);
+    const Tensor x = randn({2, 32});
+    for (const bool shared : {false, true}) {
+        nn::Linear a(32, 4, {.bias = false}), b(32, 4, {.bias = false});
+        a.quantize(q);
+        b.quantize(a.quantized_weight, shared);
+        b.load_state_dict({{"weight.q4_0", other.bytes()}});
+        EXPECT_EQ(a(x).to_vector<float>(), linear(x, shared ? other : q).to_vector<float>());
+        EXPECT_EQ(b(x).to_vector<float>(), linear(x, other).to_vector<float>());
+        if (default_device() == Device("reference")) continue;
+        b.to(Device("reference"));
+        EXPECT_EQ(a.quantized_weight.device(), shared ? Device("reference") : default_device());
+    }
+    EXPECT_EQ(q.device(), default_device());
+}
+
 TEST(QuantizedEmbedding, RefusesWhatDoesNotFit)
 {
     nn::Embedding layer(4, 40);

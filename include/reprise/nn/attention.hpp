@@ -93,8 +93,9 @@ public:
     // Error(shape) where embed_dim is no multiple of block_size(), and Error(state) without an in_proj_weight or while
     // a program is recorded.
     void quantize(QuantizedFormat);
-    // The same with a given matrix [3 E, E].  Throws Error(shape) where it has another shape.
-    void quantize(const QuantizedTensor&);
+    // The same with a given matrix [3 E, E]; `shared` as in Linear::quantize().  Throws Error(shape) where the matrix
+    // has another shape.
+    void quantize(const QuantizedTensor&, bool shared = false);
 
     Variable in_proj_weight, // [3 E, E]; undefined for another kdim or vdim, and once quantised
         q_proj_weight,       // [E, E]; defined for another kdim or vdim

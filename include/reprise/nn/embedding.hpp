@@ -48,9 +48,9 @@ public:
     // embedding_dim is no multiple of block_size(), and Error(state) where the layer is quantised already or a
     // program is recorded.
     void quantize(QuantizedFormat);
-    // The same with a given matrix [num_embeddings, embedding_dim], as of Linear.  Throws Error(shape) where it has
-    // another shape.
-    void quantize(const QuantizedTensor&);
+    // The same with a given matrix [num_embeddings, embedding_dim]; `shared` as in Linear::quantize().  Throws
+    // Error(shape) where the matrix has another shape.
+    void quantize(const QuantizedTensor&, bool shared = false);
 
     Variable weight;                  // [num_embeddings, embedding_dim]; undefined once it is quantised
     QuantizedTensor quantized_weight; // the same; undefined unless quantize() was called

@@ -30,9 +30,11 @@ public:
     // floating dtype.  Call it before optimizers and programs are created.  Throws Error(shape) where in_features is
     // no multiple of block_size(), and Error(state) where the layer is quantised already or a program is recorded.
     void quantize(QuantizedFormat);
-    // The same with a given matrix [out, in], such as one of a GGUF file, or another layer's quantized_weight, whose
-    // bytes the two then share, also when values are loaded.  Throws Error(shape) where it has another shape.
-    void quantize(const QuantizedTensor&);
+    // The same with a given matrix [out, in], such as one of a GGUF file.  The layer has bytes of its own, unless they
+    // are `shared`: as layers share a parameter, what is loaded into one of them or moves it then also changes the
+    // others, such as a head with the quantized_weight of an embedding.  Throws Error(shape) where the matrix has
+    // another shape.
+    void quantize(const QuantizedTensor&, bool shared = false);
 
     Variable weight,                  // [out, in]; undefined once it is quantised
         bias;                         // [out]; undefined without a bias

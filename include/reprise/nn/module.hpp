@@ -25,13 +25,13 @@
 
 // Declares public members of a layer class M: m->weight is m.weight and *m is m, as in code for libtorch,
 // where modules are pointers; M(...).ptr() moves a layer to a shared pointer, for containers.  It is a template so
-// that a file pays only for those that it calls: make_shared() takes 10 ms of compile time for each type.
+// that a file compiles make_shared() only for the layers on which it calls ptr().
 #define REPRISE_LAYER(M)                                                                                     \
     M* operator->() noexcept { return this; }                                                                \
     const M* operator->() const noexcept { return this; }                                                    \
     M& operator*() noexcept { return *this; }                                                                \
     const M& operator*() const noexcept { return *this; }                                                    \
-    template <class Self = M> std::shared_ptr<Self> ptr()&&                                                  \
+    template <std::same_as<M> Self = M> std::shared_ptr<Self> ptr()&&                                        \
     {                                                                                                        \
         return std::make_shared<Self>(std::move(*this));                                                     \
     }
@@ -276,7 +276,8 @@ protected:
         return add_variable("register_buffer", &Module::buffers_, name, variable_of(value, false));
     }
     // Replaces a parameter by a buffer that stands for it, such as "weight.q4_0", the form q4_0 of weight, and returns
-    // it, the same tensor.  The parameter's name remains reserved.  Throws Error(argument) for a name of no parameter.
+    // the buffer: that tensor itself.  The parameter's name remains reserved.  Throws Error(argument) for a name of no
+    // parameter.
     Variable replace_parameter(const std::string& name, const std::string& form, const Tensor& buffer);
     // Registers a member as a child, by address, and returns it.  Throws Error(argument) for a name as above
     // and for a module that contains this one.
