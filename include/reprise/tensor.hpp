@@ -186,9 +186,9 @@ public:
     // The same as a number whose kind follows from the dtype: it converts to double, and has toFloat(), toLong(),
     // to<T>().
     Scalar item() const;
-    // Whether the elements have been computed.  A result of up to 4096 bytes can then be read without waiting for
-    // the device; a larger one is copied first, after all work that was submitted before.  False for a tensor that
-    // nothing has begun to compute; Error(cancelled) if Device::cancel() has dropped its computation.
+    // Whether the elements have been computed.  A result can then be read without waiting for work that was submitted
+    // later; where the device's memory is not the host's, one of more than 4096 bytes is copied first.  False for a
+    // tensor that nothing has begun to compute; Error(cancelled) if Device::cancel() has dropped its computation.
     bool is_ready() const;
     // A copy of the elements to read by their indices: auto a = x.accessor<float, 2>(); a[1][0].  T as for to_vector().
     // Error(shape) unless the tensor has N dimensions.
