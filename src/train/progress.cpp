@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 
 #if defined(_WIN32)
 #include <io.h>
@@ -10,8 +11,6 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 #endif
-
-#include "base/process.hpp"
 
 namespace reprise::train {
 
@@ -48,14 +47,15 @@ std::string percent_text(double share) { return format("%.1f %%", 100 * share); 
 
 std::string progress_line(const Progress& p, std::size_t width)
 {
-    const std::string head =
-        format("epoch %lld/%lld ", static_cast<long long>(p.epoch), static_cast<long long>(p.epochs));
+    std::string head = format("epoch %lld", static_cast<long long>(p.epoch));
+    if (p.epochs > 0) head += format("/%lld", static_cast<long long>(p.epochs));
+    head += " ";
     std::string tail = format(" %lld", static_cast<long long>(p.step));
     if (p.steps > 0) tail += format("/%lld", static_cast<long long>(p.steps));
     if (p.testing.empty()) tail += format("  loss %.3f", p.loss);
     else tail += "  " + p.testing;
     if (!p.more.empty()) tail += "  " + p.more;
-    if (p.rate > 0) tail += format(p.rate < 10 ? "  %.1f " : "  %.0f ", p.rate) + p.unit + "/s";
+    if (p.rate > 0) tail += format(p.rate < 10 ? "  %.2g " : "  %.0f ", p.rate) + p.unit + "/s";
     if (p.seconds_left >= 0) tail += "  " + duration_text(p.seconds_left) + " left";
     constexpr std::size_t min_bar = 7, max_bar = 40;
     std::string bar;
@@ -74,9 +74,9 @@ void ProgressBar::show(const Progress& p)
     const Clock::time_point now = Clock::now();
     const auto pause = terminal_ ? std::chrono::milliseconds(100) : std::chrono::milliseconds(10'000);
     const bool at_end = p.steps > 0 && p.step == p.steps;
-    if (now - last_ < pause && (!at_end || at_end_)) return;
+    if (now - last_ < pause && (!at_end || ended_ == p.epoch)) return;
     last_ = now;
-    at_end_ = at_end;
+    if (at_end) ended_ = p.epoch;
     if (terminal_) write(progress_line(p, terminal_width() - 1));
     else out_ << progress_line(p, 79) << std::endl;
 }
@@ -100,7 +100,8 @@ bool is_terminal_stdout()
 #if defined(_WIN32)
     return _isatty(_fileno(stdout)) != 0;
 #else
-    return isatty(STDOUT_FILENO) == 1 && detail::environment_variable("TERM") != "dumb";
+    const char* kind = std::getenv("TERM");
+    return isatty(STDOUT_FILENO) == 1 && (!kind || std::string(kind) != "dumb");
 #endif
 }
 

@@ -39,12 +39,13 @@ TEST(ProgressLine, TellsEverything)
 TEST(ProgressLine, LeavesOutWhatIsUnknown)
 {
     Progress p = half();
-    p.steps = 0;
+    p.epochs = p.steps = 0;
     p.rate = 0.25;
     p.seconds_left = Progress().seconds_left;
     const std::string line = progress_line(p, 120);
+    EXPECT_THAT(line, HasSubstr("epoch 2 ["));
     EXPECT_THAT(line, HasSubstr("] 235  loss"));
-    EXPECT_THAT(line, HasSubstr("0.2 images/s"));
+    EXPECT_THAT(line, HasSubstr("0.25 images/s"));
     EXPECT_THAT(line, Not(HasSubstr("left")));
 }
 
@@ -118,6 +119,20 @@ TEST(ProgressBar, RewritesItsLineOnATerminal)
     const std::size_t length = out.str().size();
     bar.clear();
     EXPECT_EQ(out.str().size(), length);
+}
+
+TEST(ProgressBar, ShowsTheEndOfEachEpoch)
+{
+    for (const bool is_terminal : {false, true}) {
+        std::ostringstream out;
+        ProgressBar bar(out, is_terminal);
+        for (std::int64_t epoch = 1; epoch <= 4; ++epoch)
+            for (std::int64_t step = 1; step <= 4; ++step)
+                bar.show({.epoch = epoch, .epochs = 4, .step = step, .steps = 4});
+        for (const char* head : {"epoch 1/4", "epoch 2/4", "epoch 3/4", "epoch 4/4"})
+            EXPECT_THAT(out.str(), HasSubstr(head));
+        EXPECT_THAT(out.str(), HasSubstr(" 4/4  loss"));
+    }
 }
 
 TEST(ProgressBar, WritesPlainLinesElsewhere)

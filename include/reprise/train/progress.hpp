@@ -11,7 +11,7 @@ namespace reprise::train {
 // What a progress line shows.
 struct Progress {
     std::int64_t epoch = 1;   // counted from 1
-    std::int64_t epochs = 1;  // the number of all
+    std::int64_t epochs = 0;  // the number of all; 0: unknown
     std::int64_t step = 0;    // the steps of this epoch that were made
     std::int64_t steps = 0;   // the steps of this epoch; 0: unknown
     double loss = 0;          // smoothed
@@ -28,7 +28,7 @@ std::string duration_text(double seconds); // "1:02:03", "2:03"; "?" where it is
 std::string percent_text(double share);    // share: from 0 to 1; "85.1 %"
 
 // Shows lines of progress.  On a terminal the line is rewritten in place, at most ten times per second, and as wide
-// as the standard output's.  In a file or a pipe a new line is written every ten seconds.  The first show() of an
+// as the standard output's.  In a file or a pipe a new line is written every ten seconds.  The first show() of each
 // epoch's last step is not delayed.
 class ProgressBar {
 public:
@@ -44,11 +44,13 @@ private:
     using Clock = std::chrono::steady_clock;
     void write(const std::string& line);
     std::ostream& out_;
-    bool terminal_, at_end_ = false; // at_end_: the line shows an epoch's last step
-    std::size_t shown_ = 0;          // characters of the line on the terminal
+    bool terminal_;
+    std::int64_t ended_ = 0; // the epoch whose last step was shown last
+    std::size_t shown_ = 0;  // characters of the line on the terminal
     Clock::time_point last_ = Clock::now() - std::chrono::hours(1);
 };
 
-bool is_terminal_stdout(); // whether the standard output is a terminal that can rewrite lines
+// Whether the standard output is a terminal that can rewrite lines; the environment variable TERM=dumb says it cannot.
+bool is_terminal_stdout();
 
 } // namespace reprise::train
