@@ -1,4 +1,4 @@
-// What the library uses of the process that it is linked into, beside what a call names.
+// What the library uses of the process that it is linked into.
 #pragma once
 
 namespace reprise {
@@ -13,10 +13,12 @@ struct ProcessOptions {
     bool threads = true;
 };
 
-// Sets what the library uses from now on.  Call it before all else of the library: a device that is open, or a check
-// of indices that has begun, keeps what the environment said.  The library has no signal handlers, and no other threads
-// than these and those of a data::DataLoader with workers.  Drivers and the loader of Vulkan have variables,
-// threads and files of their own.
+// Sets what the library uses from now on.  Call it before any other function of the library: devices read their
+// variables when they are opened, and the setting for index checks is read once.
+//
+// Beside these, a data::DataLoader with workers starts threads, a train::Interrupt handles signals while it exists, and
+// one function is registered with std::atexit(), which closes devices.  Drivers, the Vulkan loader, NVRTC and cuBLASLt
+// have variables, threads and files of their own.
 void set_process_options(const ProcessOptions&);
 
 } // namespace reprise

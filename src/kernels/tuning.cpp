@@ -102,7 +102,8 @@ void require_cache_folder(const char* function)
     if (code_cache().empty())
         detail::fail(ErrorKind::argument, function,
                      "There is no cache folder to store the choice in: set the environment variable "
-                     "REPRISE_CACHE_DIR, or call set_cache_directory().");
+                     "REPRISE_CACHE_DIR (unless set_process_options() turned variables off), or call "
+                     "set_cache_directory().");
 }
 
 void store_tuning(const device::Capabilities& c, const StoredTuning& measured)
