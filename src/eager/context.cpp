@@ -289,15 +289,22 @@ std::string Context::describe_eager_plans() const
 void Context::read(const Value& v, std::span<std::byte> to)
 {
     evaluate({&v, 1});
-    const Value whole = row_major(v);
     if (to.empty()) return;
-    const Stored& s = Stored::of(whole);
+    Value dense = v;
+    std::optional<std::uint64_t> offset;
+    {
+        const std::lock_guard lock(mutex_);
+        offset = Stored::of(v).dense_offset(v.type());
+        if (!offset) dense = copy_of(v);
+    }
+    const Stored& s = Stored::of(dense);
     require_computed(s);
+    const device::Address from = s.memory->address + offset.value_or(0);
     if (s.written && s.memory->host) { // waits for this value only, not for work submitted later
         device_->wait(s.written);
-        std::memcpy(to.data(), s.memory->host, to.size());
-    } else if (s.written && !s.memory->external) device_->download_result(s.memory->address, to, s.written);
-    else device_->download(s.memory->address, to);
+        std::memcpy(to.data(), s.memory->host + offset.value_or(0), to.size());
+    } else if (s.written && !s.memory->external) device_->download_result(from, to, s.written);
+    else device_->download(from, to);
     require_computed(s); // the call may have been dropped while this thread waited
 }
 

@@ -25,6 +25,15 @@ Strides row_major_strides(const Shape& shape)
     return strides;
 }
 
+std::optional<std::uint64_t> Stored::dense_offset(const graph::TensorType& type) const
+{
+    if (row_major()) return 0;
+    const Strides dense = row_major_strides(type.shape);
+    for (std::size_t d = 0; d < dense.size(); ++d)
+        if (layout->strides[d] != dense[d] && type.shape[d].value() > 1) return std::nullopt;
+    return static_cast<std::uint64_t>(layout->offset) * size_of(type.dtype);
+}
+
 Stored::Stored(std::shared_ptr<device::Memory> m, std::uint64_t b, std::optional<Layout> l)
     : memory(std::move(m)), layout(l ? std::make_unique<const Layout>(std::move(*l)) : nullptr), bytes(b)
 {}

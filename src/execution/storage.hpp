@@ -26,6 +26,9 @@ struct Stored : graph::Storage {
     mutable device::Ticket written = 0;
 
     bool row_major() const { return !layout; }
+    // Returns the bytes from the memory's start to elements of this type that lie there row-major and without gaps,
+    // such as rows of a matrix; nullopt if they do not.
+    std::optional<std::uint64_t> dense_offset(const graph::TensorType&) const;
     static const Stored& of(const graph::Value& v)
     {
         return static_cast<const Stored&>(*v.node->storage[v.index]);
