@@ -291,18 +291,18 @@ void Context::read(const Value& v, std::span<std::byte> to)
     evaluate({&v, 1});
     if (to.empty()) return;
     Value dense = v;
-    std::optional<std::uint64_t> offset;
+    std::uint64_t offset = 0;
     {
         const std::lock_guard lock(mutex_);
-        offset = Stored::of(v).dense_offset(v.type());
-        if (!offset) dense = copy_of(v);
+        if (const auto in_a_row = Stored::of(v).dense_offset(v.type())) offset = *in_a_row;
+        else dense = copy_of(v);
     }
     const Stored& s = Stored::of(dense);
     require_computed(s);
-    const device::Address from = s.memory->address + offset.value_or(0);
+    const device::Address from = s.memory->address + offset;
     if (s.written && s.memory->host) { // waits for this value only, not for work submitted later
         device_->wait(s.written);
-        std::memcpy(to.data(), s.memory->host + offset.value_or(0), to.size());
+        std::memcpy(to.data(), s.memory->host + offset, to.size());
     } else if (s.written && !s.memory->external) device_->download_result(from, to, s.written);
     else device_->download(from, to);
     require_computed(s); // the call may have been dropped while this thread waited

@@ -157,29 +157,21 @@ void Transfers::download(Address from, std::span<std::byte> to)
     std::memcpy(to.data(), location.host, to.size());
 }
 
-// The host finds the bytes in the batch's staging memory when its list has run.
-std::unique_ptr<Transfers::Batch> Transfers::copy_to_host(const DeviceMemory::Location& location,
-                                                          std::uint64_t at, std::uint64_t bytes)
-{
-    auto batch = begin_batch();
-    batch->staging.push_back(readback_.allocate(bytes));
-    const Slice& slice = batch->staging.front();
-    const VkBufferCopy copy{location.offset + at, slice.offset(), bytes};
-    device_.vk.vkCmdCopyBuffer(batch->list, location.buffer, buffer_of(slice), 1, &copy);
-    host_barrier(device_, batch->list);
-    batch->arena->end(batch->list);
-    return batch;
-}
-
 // Copies the range in pieces; run(batch) submits the batch's list and waits for it.
 template <class Run>
 void Transfers::copy_pieces(const DeviceMemory::Location& location, std::span<std::byte> to, const Run& run)
 {
     for (std::uint64_t at = 0; at < to.size(); at += piece_bytes) {
         const std::uint64_t bytes = std::min(piece_bytes, to.size() - at);
-        auto batch = copy_to_host(location, at, bytes);
+        auto batch = begin_batch();
+        batch->staging.push_back(readback_.allocate(bytes));
+        const Slice& slice = batch->staging.front();
+        const VkBufferCopy copy{location.offset + at, slice.offset(), bytes};
+        device_.vk.vkCmdCopyBuffer(batch->list, location.buffer, buffer_of(slice), 1, &copy);
+        host_barrier(device_, batch->list);
+        batch->arena->end(batch->list);
         run(batch);
-        std::memcpy(to.data() + at, batch->staging.front().host(), bytes);
+        std::memcpy(to.data() + at, slice.host(), bytes);
     }
 }
 

@@ -41,7 +41,6 @@ private:
     };
 
     std::unique_ptr<Batch> begin_batch();
-    std::unique_ptr<Batch> copy_to_host(const DeviceMemory::Location&, std::uint64_t at, std::uint64_t bytes);
     void stage(const Target&, const std::byte* from);
     void order_after_overlapping(const Target&);
     void flush_locked();
