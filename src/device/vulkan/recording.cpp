@@ -157,14 +157,15 @@ std::vector<VkCommandBuffer> VulkanRecording::record_segments(const std::vector<
         VkPipeline bound = VK_NULL_HANDLE;
         for (std::uint32_t i = segment.first; i < segment.last; ++i) {
             const Launch& launch = launches_[i];
-            if (i == segment.first || launch.epoch != launches_[i - 1].epoch) {
-                epoch_barrier(device, list);
-            }
+            // Before the barrier, as lavapipe takes the time of a mark at the next barrier or indirect dispatch.
             if (i == segment.first && with.marks) {
                 times->write_mark(list, mark);
             }
             if (launches_timed_ > 0) {
                 times->write_mark(list, i);
+            }
+            if (i == segment.first || launch.epoch != launches_[i - 1].epoch) {
+                epoch_barrier(device, list);
             }
             if (launch.rare && !with.rare) {
                 continue;
