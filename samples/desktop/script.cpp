@@ -26,7 +26,9 @@ void Script::add_parts()
          }},
         {"learning rate", 2, [&c] { c.learning_rate *= 0.7F; }},
         {"times of a step", 2, [&c] { c.shows_times = true; }, {}, "times.png"},
-        {"no points", 1, [this, &c] { c.shows_times = false, app_.press({.clear = true}); }},
+        // The next step after a profiled one records its commands, as without a profiler.
+        {"no times", 1, [&c] { c.shows_times = false; }},
+        {"no points", 1, [this] { app_.press({.clear = true}); }},
         {"two spirals", 1, [this] { app_.press({.spirals = true}); }},
         {"restart", 2, [this] { app_.press({.restart = true}); }},
         {"slice of 8 ms", 2, [&c] { c.slice = 8; }},
