@@ -53,7 +53,7 @@ using Metadata = std::map<std::string, MetadataValue>; // values by key: "genera
 // A trained model in one or several files, which are mapped into memory: tensors are read from disk when they
 // are loaded, so that a model can be larger than the host's memory.  Copies refer to the same mapping.  The
 // files must not change as long as a copy exists: where a mapped file is truncated, the system ends the
-// process.
+// process, and Windows refuses to replace a mapped file.
 class ModelFile {
 public:
     // Opens a safetensors file, a GGUF file of version 2 or 3, the index of a model in several safetensors

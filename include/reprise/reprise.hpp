@@ -20,6 +20,7 @@
 #include <reprise/nn.hpp>
 #include <reprise/ops.hpp>
 #include <reprise/optim.hpp>
+#include <reprise/path_text.hpp>
 #include <reprise/process.hpp>
 #include <reprise/program.hpp>
 #include <reprise/progress.hpp>

@@ -44,8 +44,8 @@ Reporter reporter_of(const rp::train::Interrupt& interrupt, rp::train::ProgressB
 
 int interrupted(const fs::path& checkpoint)
 {
-    std::cout << "Interrupted: " << checkpoint.string() << " has all that is needed to go on with --resume."
-              << std::endl;
+    std::cout << "Interrupted: " << rp::path_text(checkpoint)
+              << " has all that is needed to go on with --resume." << std::endl;
     return exit_interrupted;
 }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <fstream>
 
+#include <reprise/path_text.hpp>
+
 #include "../common/batches.hpp"
 #include "../common/bert.hpp"
 
@@ -16,7 +18,7 @@ namespace {
 std::vector<std::string> read_file(const fs::path& path)
 {
     std::ifstream file(path, std::ios::binary);
-    if (!file) throw rp::Error(rp::ErrorKind::file, "The texts (" + path.string() + ") can't be read.");
+    if (!file) throw rp::Error(rp::ErrorKind::file, "The texts (" + rp::path_text(path) + ") can't be read.");
     std::vector<std::string> texts(1);
     for (std::string line; std::getline(file, line);) {
         if (line.ends_with('\r')) line.pop_back();
@@ -38,16 +40,16 @@ Texts read_texts(const fs::path& folder)
             const fs::path extension = entry.path().extension();
             if (!entry.is_regular_file() || !(extension.empty() || extension == ".txt")) continue;
             std::vector<std::string> found = read_file(entry.path());
-            if (!found.empty()) texts[entry.path().stem().string()] = std::move(found);
+            if (!found.empty()) texts[rp::path_text(entry.path().stem())] = std::move(found);
         }
     } catch (const fs::filesystem_error& error) {
         throw rp::Error(rp::ErrorKind::file,
-                        "The folder of texts (" + folder.string() +
+                        "The folder of texts (" + rp::path_text(folder) +
                             ") can't be read: " + error.code().message() +
                             ". Debian's package fortunes has some; --data names another.");
     }
     if (texts.empty())
-        throw rp::Error(rp::ErrorKind::argument, "The folder (" + folder.string() + ") has no texts.");
+        throw rp::Error(rp::ErrorKind::argument, "The folder (" + rp::path_text(folder) + ") has no texts.");
     return texts;
 }
 

@@ -50,7 +50,7 @@ int run(const char_gpt::Options& options)
     char_gpt::figures(history, options, device).save(out / "metrics.json");
     if (history.interrupted) {
         std::cout << "Interrupted after " << history.loss.size() << " steps; the weights are in "
-                  << files.weights.string() << ", and --resume goes on." << std::endl;
+                  << rp::path_text(files.weights) << ", and --resume goes on." << std::endl;
         return exit_interrupted;
     }
     for (const std::string& line : history.written) std::cout << "> " << line << std::endl;

@@ -5,6 +5,8 @@
 #include <iterator>
 #include <sstream>
 
+#include <reprise/path_text.hpp>
+
 #include "../common/batches.hpp"
 
 namespace char_gpt {
@@ -36,7 +38,7 @@ Text::Text(const std::string& content)
 Text Text::read(const std::filesystem::path& path)
 {
     std::ifstream file(path, std::ios::binary);
-    if (!file) throw rp::Error(rp::ErrorKind::file, "The text (" + path.string() + ") can't be read.");
+    if (!file) throw rp::Error(rp::ErrorKind::file, "The text (" + rp::path_text(path) + ") can't be read.");
     return Text({std::istreambuf_iterator<char>(file), {}});
 }
 

@@ -4,6 +4,7 @@
 #include <fstream>
 
 #include <nlohmann/json.hpp>
+#include <reprise/path_text.hpp>
 
 namespace bert {
 
@@ -29,7 +30,7 @@ template <class C, class F> void for_each_number(C& c, const F& f)
 
 [[noreturn]] void refuse(rp::ErrorKind kind, const fs::path& path, const std::string& what)
 {
-    throw rp::Error(kind, path.string() + ": " + what);
+    throw rp::Error(kind, rp::path_text(path) + ": " + what);
 }
 
 // Throws unless the texts of the model's vocabulary are in lower case; a folder without tokenizer_config.json is one of

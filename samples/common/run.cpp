@@ -25,7 +25,7 @@ std::string memory_text(const rp::CallMemory& m)
 
 void print_results(const fs::path& folder, std::initializer_list<std::pair<const char*, const char*>> files)
 {
-    std::printf("Results in %s:\n", folder.string().c_str());
+    std::printf("Results in %s:\n", rp::path_text(folder).c_str());
     for (const auto& [file, what] : files) std::printf("  %-27s %s\n", file, what);
 }
 
@@ -34,7 +34,7 @@ void make_folder(const fs::path& folder, std::initializer_list<const char*> file
     std::error_code error;
     fs::create_directories(folder, error);
     if (error || !fs::is_directory(folder))
-        throw rp::Error(rp::ErrorKind::file, "The folder (" + folder.string() +
+        throw rp::Error(rp::ErrorKind::file, "The folder (" + rp::path_text(folder) +
                                                  ") for the results can't be made: " +
                                                  (error ? error.message() : "a file has its name") + ".");
     for (const char* file : files) const rp::WholeFile probe(folder / file);
@@ -46,6 +46,6 @@ void require_same_run(const fs::path& checkpoint, const std::string& signature)
     rp::train::load_checkpoint(checkpoint, {{"signature", made_with}}, {.strict = false, .generator = false});
     if (made_with != signature)
         throw rp::Error(rp::ErrorKind::argument,
-                        checkpoint.string() + ": the checkpoint is of another run (" + made_with +
+                        rp::path_text(checkpoint) + ": the checkpoint is of another run (" + made_with +
                             "; this one: " + signature + "): leave --resume out, or give another --out.");
 }

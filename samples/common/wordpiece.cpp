@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include <reprise/error.hpp>
+#include <reprise/path_text.hpp>
 #include <reprise/whole_file.hpp>
 
 namespace rp = reprise;
@@ -163,7 +164,8 @@ std::int32_t WordPiece::token(const std::string& piece) const
 WordPiece WordPiece::read(const std::filesystem::path& path)
 {
     std::ifstream file(path, std::ios::binary);
-    if (!file) throw rp::Error(rp::ErrorKind::file, "The vocabulary (" + path.string() + ") can't be read.");
+    if (!file)
+        throw rp::Error(rp::ErrorKind::file, "The vocabulary (" + rp::path_text(path) + ") can't be read.");
     std::vector<std::string> pieces;
     for (std::string line; std::getline(file, line);) {
         if (line.ends_with('\r')) line.pop_back();
@@ -172,7 +174,7 @@ WordPiece WordPiece::read(const std::filesystem::path& path)
     try {
         return WordPiece(std::move(pieces));
     } catch (const rp::Error& error) {
-        throw rp::Error(rp::ErrorKind::file, path.string() + ": " + error.what());
+        throw rp::Error(rp::ErrorKind::file, rp::path_text(path) + ": " + error.what());
     }
 }
 

@@ -74,9 +74,9 @@ Picture read_picture(const std::filesystem::path& path, std::int64_t longest)
 {
     int width = 0, height = 0, channels = 0;
     const std::unique_ptr<stbi_uc, void (*)(void*)> bytes(
-        stbi_load(path.string().c_str(), &width, &height, &channels, 3), stbi_image_free);
+        stbi_load(rp::path_text(path).c_str(), &width, &height, &channels, 3), stbi_image_free);
     if (!bytes)
-        throw std::runtime_error("The picture (" + path.string() +
+        throw std::runtime_error("The picture (" + rp::path_text(path) +
                                  ") can't be read: " + stbi_failure_reason() + ".");
     const std::int64_t step = (std::max(width, height) + longest - 1) / longest;
     Picture out{std::max<std::int64_t>(1, width / step), std::max<std::int64_t>(1, height / step), {}};

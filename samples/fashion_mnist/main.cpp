@@ -58,7 +58,7 @@ int run(const Options& options)
         if (history.test_accuracy.empty()) std::cout << "no epoch was complete, so no weights were written.";
         else
             std::cout << "the weights of epoch " << history.test_accuracy.size() << " are in "
-                      << files.weights.string() << ".";
+                      << rp::path_text(files.weights) << ".";
         std::cout << " --resume goes on." << std::endl;
         return exit_interrupted;
     }

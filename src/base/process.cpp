@@ -3,6 +3,12 @@
 #include <atomic>
 #include <cstdlib>
 
+#if defined(_WIN32)
+#include <filesystem>
+
+#include <reprise/path_text.hpp>
+#endif
+
 namespace reprise {
 
 namespace {
@@ -23,8 +29,13 @@ namespace detail {
 std::optional<std::string> environment_variable(const char* name)
 {
     if (!reads_environment) return std::nullopt;
+#if defined(_WIN32) // getenv() would return the code page's text
+    const wchar_t* const value = _wgetenv(std::filesystem::path(name).c_str());
+    return value ? std::optional<std::string>(path_text(value)) : std::nullopt;
+#else
     const char* const value = std::getenv(name);
     return value ? std::optional<std::string>(value) : std::nullopt;
+#endif
 }
 
 bool may_start_threads() noexcept { return starts_threads; }

@@ -8,9 +8,12 @@
 #include <utility>
 
 #include <reprise/error.hpp>
+#include <reprise/path_text.hpp>
 
 #if defined(_WIN32)
+#include <fcntl.h>
 #include <io.h>
+#include <sys/stat.h>
 #else
 #include <unistd.h>
 #endif
@@ -18,6 +21,18 @@
 namespace reprise {
 
 namespace {
+
+// Creates a file, which must not exist.
+std::FILE* create(const std::filesystem::path& path)
+{
+#if defined(_WIN32) // msvcrt has no mode "x"
+    const int descriptor =
+        _wopen(path.c_str(), _O_CREAT | _O_EXCL | _O_WRONLY | _O_BINARY, _S_IREAD | _S_IWRITE);
+    return descriptor < 0 ? nullptr : _fdopen(descriptor, "wb");
+#else
+    return std::fopen(path.c_str(), "wbx");
+#endif
+}
 
 // Ensures that the data is on the disk before the name refers to it, even if power fails.
 bool flush_to_disk(std::FILE* file)
@@ -48,7 +63,7 @@ WholeFile::WholeFile(std::filesystem::path path) : path_(std::move(path)), tempo
         errno = EISDIR;
         fail("can't be written");
     }
-    file_ = std::fopen(temporary_.string().c_str(), "wbx");
+    file_ = create(temporary_);
     if (!file_) fail("can't be written");
 }
 
@@ -62,14 +77,14 @@ WholeFile::~WholeFile()
 
 void WholeFile::fail(const char* what) const
 {
-    detail::fail(ErrorKind::file, "write", "The file (", path_.string(), ") ", what, ": ",
+    detail::fail(ErrorKind::file, "write", "The file (", path_text(path_), ") ", what, ": ",
                  std::strerror(errno), ".");
 }
 
 void WholeFile::write(std::span<const std::byte> bytes)
 {
     if (!file_)
-        detail::fail(ErrorKind::state, "write", "The file (", path_.string(), ") is committed already.");
+        detail::fail(ErrorKind::state, "write", "The file (", path_text(path_), ") is committed already.");
     if (!bytes.empty() && std::fwrite(bytes.data(), 1, bytes.size(), file_) != bytes.size())
         fail("can't be written in full");
 }
@@ -79,7 +94,7 @@ void WholeFile::write(std::string_view text) { write(std::as_bytes(std::span<con
 void WholeFile::commit()
 {
     if (!file_)
-        detail::fail(ErrorKind::state, "write", "The file (", path_.string(), ") is committed already.");
+        detail::fail(ErrorKind::state, "write", "The file (", path_text(path_), ") is committed already.");
     if (!flush_to_disk(file_)) fail("can't be written in full");
     std::FILE* const file = std::exchange(file_, nullptr);
     const bool closed = std::fclose(file) == 0;

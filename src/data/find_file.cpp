@@ -1,6 +1,7 @@
 #include "data/find_file.hpp"
 
 #include <reprise/error.hpp>
+#include <reprise/path_text.hpp>
 
 namespace reprise::data {
 
@@ -12,8 +13,8 @@ std::filesystem::path find_file(const char* op, const std::filesystem::path& dir
         const std::filesystem::path path = directory / (name + ending);
         if (std::filesystem::exists(path, ignored)) return path;
     }
-    detail::fail(ErrorKind::file, op, "The folder (", directory.string(), ") has no file (", name, ") nor (",
-                 name, ".gz): ", advice, ".");
+    detail::fail(ErrorKind::file, op, "The folder (", path_text(directory), ") has no file (", name,
+                 ") nor (", name, ".gz): ", advice, ".");
 }
 
 } // namespace reprise::data

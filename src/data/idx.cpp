@@ -2,6 +2,7 @@
 #include <array>
 
 #include <reprise/data/dataset.hpp>
+#include <reprise/path_text.hpp>
 
 #include "data/reader.hpp"
 
@@ -65,15 +66,15 @@ ImageDataset read_idx_images(const std::filesystem::path& images, const std::fil
     IdxArray pixels = read_idx(images);
     const IdxArray classes = read_idx(labels);
     if (pixels.sizes.size() != 3)
-        detail::fail(ErrorKind::file, "read_idx", "The file (", images.string(), ") has ",
+        detail::fail(ErrorKind::file, "read_idx", "The file (", path_text(images), ") has ",
                      pixels.sizes.size(), " dimensions, but images have 3.");
     if (classes.sizes.size() != 1)
-        detail::fail(ErrorKind::file, "read_idx", "The file (", labels.string(), ") has ",
+        detail::fail(ErrorKind::file, "read_idx", "The file (", path_text(labels), ") has ",
                      classes.sizes.size(), " dimensions, but labels have 1.");
     if (pixels.sizes[0] != classes.sizes[0])
-        detail::fail(ErrorKind::file, "read_idx", "The files (", images.string(), ") and (", labels.string(),
-                     ") do not belong together: ", pixels.sizes[0], " images and ", classes.sizes[0],
-                     " labels.");
+        detail::fail(ErrorKind::file, "read_idx", "The files (", path_text(images), ") and (",
+                     path_text(labels), ") do not belong together: ", pixels.sizes[0], " images and ",
+                     classes.sizes[0], " labels.");
     return {.channels = 1,
             .height = pixels.sizes[1],
             .width = pixels.sizes[2],

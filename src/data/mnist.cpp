@@ -3,6 +3,7 @@
 #include <string>
 
 #include <reprise/data/datasets.hpp>
+#include <reprise/path_text.hpp>
 
 #include "data/find_file.hpp"
 
@@ -29,12 +30,12 @@ ImageDataset load(const Files& files, const std::string& part)
     const auto wrong =
         std::find_if(set.labels.begin(), set.labels.end(), [](std::int32_t y) { return y >= classes; });
     if (wrong != set.labels.end())
-        detail::fail(ErrorKind::file, files.function, "The file (", labels.string(), ") has the label (",
+        detail::fail(ErrorKind::file, files.function, "The file (", path_text(labels), ") has the label (",
                      *wrong, "), but the classes are 0 to 9.");
     if (set.size() == 0)
-        detail::fail(ErrorKind::file, files.function, "The file (", images.string(), ") has no images.");
+        detail::fail(ErrorKind::file, files.function, "The file (", path_text(images), ") has no images.");
     if (set.height != 28 || set.width != 28)
-        detail::fail(ErrorKind::file, files.function, "The file (", images.string(), ") has images of ",
+        detail::fail(ErrorKind::file, files.function, "The file (", path_text(images), ") has images of ",
                      set.height, " x ", set.width, ", but those of this data set are 28 x 28.");
     return set;
 }

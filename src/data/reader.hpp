@@ -8,6 +8,7 @@
 #include <zlib.h>
 
 #include <reprise/error.hpp>
+#include <reprise/path_text.hpp>
 
 namespace reprise::data {
 
@@ -17,7 +18,7 @@ public:
     Reader(const char* op, const std::filesystem::path& path) : op_(op), path_(path)
     {
         std::error_code error;
-        if (std::filesystem::is_regular_file(path, error)) file_.reset(gzopen(path.string().c_str(), "rb"));
+        if (std::filesystem::is_regular_file(path, error)) file_.reset(open(path));
         if (!file_) fail("can't be opened: check that it exists and may be read");
     }
 
@@ -40,13 +41,21 @@ public:
 
     template <class... Parts> [[noreturn]] void fail(const Parts&... parts) const
     {
-        detail::fail(ErrorKind::file, op_, "The file (", path_.string(), ") ", parts..., ".");
+        detail::fail(ErrorKind::file, op_, "The file (", path_text(path_), ") ", parts..., ".");
     }
 
 private:
     struct Close {
         void operator()(gzFile_s* f) const { gzclose(f); }
     };
+    static gzFile_s* open(const std::filesystem::path& path)
+    {
+#if defined(_WIN32)
+        return gzopen_w(path.c_str(), "rb");
+#else
+        return gzopen(path.c_str(), "rb");
+#endif
+    }
     const char* op_; // the function that errors name
     const std::filesystem::path& path_;
     std::unique_ptr<gzFile_s, Close> file_;

@@ -12,7 +12,7 @@ struct MappedFile {
     std::span<const std::byte> bytes;
 };
 
-// Maps a regular file.  On systems without mmap it is read in full.  Throws Error(file), in the name of `op`.
+// Maps a regular file.  Throws Error(file), in the name of `op`.
 MappedFile map_file(const char* op, const std::filesystem::path&);
 
 } // namespace reprise::io

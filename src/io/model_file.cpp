@@ -6,6 +6,7 @@
 #include <reprise/grad_mode.hpp>
 #include <reprise/model_file.hpp>
 #include <reprise/ops/creation.hpp>
+#include <reprise/path_text.hpp>
 
 #include "io/gguf.hpp"
 #include "io/model.hpp"
@@ -33,10 +34,10 @@ std::filesystem::path found_in(const char* op, const std::filesystem::path& fold
 {
     const bool single = is_file(folder / single_name), index = is_file(folder / index_name);
     if (single && index)
-        fail(ErrorKind::file, op, "The folder (", folder.string(), ") has both (", single_name, ") and (",
+        fail(ErrorKind::file, op, "The folder (", path_text(folder), ") has both (", single_name, ") and (",
              index_name, "): pass the path of the one to open.");
     if (!single && !index)
-        fail(ErrorKind::file, op, "The folder (", folder.string(), ") can't be opened: it has neither (",
+        fail(ErrorKind::file, op, "The folder (", path_text(folder), ") can't be opened: it has neither (",
              single_name, ") nor (", index_name, "): pass the path of a file.");
     return folder / (single ? single_name : index_name);
 }
@@ -44,12 +45,12 @@ std::filesystem::path found_in(const char* op, const std::filesystem::path& fold
 void add_shard(const char* op, Model& model, WeightMap& owners, const std::string& shard,
                const std::string& index)
 {
-    const std::filesystem::path path = model.path.parent_path() / shard;
+    const std::filesystem::path path = model.path.parent_path() / path_of_text(shard);
     if (!is_file(path))
         fail(ErrorKind::file, op, "The index (", index, ") names the file (", shard,
              "), which is missing in its folder.");
     model.files.push_back(map_file(op, path));
-    Contents contents = read_safetensors(model.files.back().bytes, path.string());
+    Contents contents = read_safetensors(model.files.back().bytes, path_text(path));
     for (auto& [name, tensor] : contents.tensors) {
         const auto [at, added] = owners.emplace(name, shard);
         if (!added)
@@ -62,7 +63,7 @@ void add_shard(const char* op, Model& model, WeightMap& owners, const std::strin
 
 void open_shards(const char* op, Model& model)
 {
-    const std::string file = model.path.string();
+    const std::string file = path_text(model.path);
     const MappedFile index = map_file(op, model.path);
     if (index.bytes.size() > max_header_bytes)
         fail(ErrorKind::file, op, "The index (", file, ") has ", index.bytes.size(),
@@ -92,7 +93,7 @@ std::shared_ptr<const Model> open_model(const char* op, const std::filesystem::p
     }
     model->files.push_back(map_file(op, model->path));
     const std::span<const std::byte> bytes = model->files[0].bytes;
-    const std::string file = model->path.string();
+    const std::string file = path_text(model->path);
     model->contents = may_be_gguf && is_gguf(bytes) ? read_gguf(bytes, file) : read_safetensors(bytes, file);
     return model;
 }
@@ -124,7 +125,7 @@ Tensor load_tensor(const char* op, const Model& model, const std::string& name, 
 {
     const DType* dtype = std::get_if<DType>(&tensor.type);
     if (!dtype)
-        fail(ErrorKind::dtype, op, "The tensor (", name, ") of the file (", model.path.string(),
+        fail(ErrorKind::dtype, op, "The tensor (", name, ") of the file (", path_text(model.path),
              ") has the block-quantised type (", to_string(tensor.type),
              "), which has to be dequantised: load its bytes with load_blocks().");
     try {
@@ -138,7 +139,7 @@ Tensor load_tensor(const char* op, const Model& model, const std::string& name, 
         out.eval(); // so that the elements of the stored dtype are freed
         return out.requires_grad_(options.requires_grad);
     } catch (const Error& error) { // such as a dtype that the device lacks
-        fail(error.kind(), op, "The tensor (", name, ") of the file (", model.path.string(),
+        fail(error.kind(), op, "The tensor (", name, ") of the file (", path_text(model.path),
              ") can't be loaded: ", error.what());
     }
 }
@@ -191,7 +192,7 @@ template <class Map> const typename Map::mapped_type& entry(const io::Model& mod
 {
     const auto found = entries.find(name);
     if (found == entries.end())
-        fail(ErrorKind::argument, "ModelFile", "The file (", model.path.string(), ") has no ", what, " (",
+        fail(ErrorKind::argument, "ModelFile", "The file (", path_text(model.path), ") has no ", what, " (",
              name, ").");
     return found->second;
 }
@@ -223,7 +224,7 @@ Tensor ModelFile::load_blocks(const std::string& name, const std::optional<Devic
     const StoredTensor& tensor = at(name);
     const BlockType* type = std::get_if<BlockType>(&tensor.type);
     if (!type)
-        fail(ErrorKind::dtype, "ModelFile", "The tensor (", name, ") of the file (", path().string(),
+        fail(ErrorKind::dtype, "ModelFile", "The tensor (", name, ") of the file (", path_text(path()),
              ") has the dtype (", to_string(tensor.type), ") and no blocks: load it with load().");
     StoredTensor bytes{tensor.shape, u8, tensor.bytes};
     bytes.shape.back() = bytes.shape.back().value() / elements_per_block(*type) * bytes_per_block(*type);
@@ -239,7 +240,7 @@ template <class F> auto named(const std::string& tensor, const std::filesystem::
         return f();
     } catch (const Error& e) {
         throw Error(e.kind(), std::string(e.what()) + " The tensor is (" + tensor + ") of the file (" +
-                                  file.string() + ").");
+                                  path_text(file) + ").");
     }
 }
 
@@ -253,7 +254,7 @@ QuantizedTensor ModelFile::load_quantized(const std::string& name, const std::op
         return named(name, path(), [&] {
             return QuantizedTensor::from_bytes(tensor.bytes, tensor.shape, *format, {.device = device});
         });
-    fail(ErrorKind::dtype, "ModelFile", "The tensor (", name, ") of the file (", path().string(),
+    fail(ErrorKind::dtype, "ModelFile", "The tensor (", name, ") of the file (", path_text(path()),
          ") has the type (", to_string(tensor.type),
          "), but products take q8_0, q4_0 and q4_k: load its bytes with load_blocks().");
 }

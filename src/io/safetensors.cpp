@@ -8,6 +8,7 @@
 #include <reprise/io.hpp>
 #include <reprise/ops/creation.hpp>
 #include <reprise/ops/elementwise.hpp>
+#include <reprise/path_text.hpp>
 
 #include "io/safetensors_header.hpp"
 
@@ -128,8 +129,8 @@ void write_shards(const std::filesystem::path& path, const std::vector<Tensors>&
     for (std::size_t i = 0; i < shards.size(); ++i) {
         std::array<char, 48> number{};
         std::snprintf(number.data(), number.size(), "-%05zu-of-%05zu", i + 1, shards.size());
-        const std::string name = path.stem().string() + number.data() + path.extension().string();
-        write_file(path.parent_path() / name, shards[i], options);
+        const std::string name = path_text(path.stem()) + number.data() + path_text(path.extension());
+        write_file(path.parent_path() / path_of_text(name), shards[i], options);
         for (const auto& [key, tensor] : shards[i]) {
             files.emplace(key, name);
             bytes += bytes_of(tensor);
@@ -249,7 +250,7 @@ void save(std::initializer_list<Tensor> tensors, std::ostream& out)
 
 void load(Tensor& tensor, const std::filesystem::path& path)
 {
-    tensor = only_one(load_safetensors(path), path.string());
+    tensor = only_one(load_safetensors(path), path_text(path));
 }
 void load(Tensor& tensor, std::istream& in) { tensor = only_one(load_safetensors(in), name_of_stream); }
 
@@ -258,7 +259,7 @@ void load(Tensors& tensors, std::istream& in) { tensors = load_safetensors(in); 
 
 void load(std::vector<Tensor>& tensors, const std::filesystem::path& path)
 {
-    tensors = in_order(load_safetensors(path), path.string());
+    tensors = in_order(load_safetensors(path), path_text(path));
 }
 void load(std::vector<Tensor>& tensors, std::istream& in)
 {
@@ -270,7 +271,7 @@ void detail::of_file(const std::filesystem::path& path, const std::function<void
     try {
         f();
     } catch (const Error& e) {
-        throw Error(e.kind(), std::string(e.what()) + " The file is (" + path.string() + ").");
+        throw Error(e.kind(), std::string(e.what()) + " The file is (" + path_text(path) + ").");
     }
 }
 

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include <reprise/error.hpp>
+#include <reprise/path_text.hpp>
 
 namespace reprise::io {
 
@@ -264,7 +265,7 @@ WeightMap parse_index(std::string_view json, const std::string& file)
     if (found == index.end()) malformed(file, "it is an index without a weight_map");
     WeightMap out = texts(*found, "weight_map", file);
     for (const auto& [name, shard] : out) {
-        const std::filesystem::path path(shard);
+        const std::filesystem::path path = path_of_text(shard);
         if (shard.empty() || path != path.filename() || shard == "." || shard == "..")
             malformed(file, "its weight_map has the tensor (", name, ") in (", shard,
                       "), which is no name of a file in the folder of the index");

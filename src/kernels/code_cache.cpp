@@ -10,6 +10,7 @@
 #include <mutex>
 #include <optional>
 
+#include <reprise/path_text.hpp>
 #include <reprise/whole_file.hpp>
 
 #include "base/log.hpp"
@@ -41,9 +42,9 @@ Cache& cache()
 fs::path standard_folder()
 {
     const auto variable = [](const char* name) -> fs::path {
-        return detail::environment_variable(name).value_or("");
+        return path_of_text(detail::environment_variable(name).value_or(""));
     };
-    if (const auto named = detail::environment_variable("REPRISE_CACHE_DIR")) return *named;
+    if (const auto named = detail::environment_variable("REPRISE_CACHE_DIR")) return path_of_text(*named);
     if (const fs::path xdg = variable("XDG_CACHE_HOME"); xdg.is_absolute()) return xdg / "reprise";
     if (const fs::path local = variable("LOCALAPPDATA"); local.is_absolute())
         return local / "reprise" / "cache";

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include <reprise/error.hpp>
+#include <reprise/path_text.hpp>
 #include <reprise/whole_file.hpp>
 
 #include "kernels/code_cache.hpp"
@@ -92,7 +93,7 @@ Tuning tuning_of(const device::Capabilities& c)
     const fs::path file = file_of(head);
     Loaded& l = loaded();
     const std::lock_guard lock(l.mutex);
-    const auto [at, is_new] = l.by_file.try_emplace(file.string() + head);
+    const auto [at, is_new] = l.by_file.try_emplace(path_text(file) + head);
     if (is_new) at->second = load(file, head, default_of(c));
     return at->second;
 }
@@ -125,7 +126,7 @@ void store_tuning(const device::Capabilities& c, const StoredTuning& measured)
     out.commit();
     Loaded& l = loaded();
     const std::lock_guard lock(l.mutex);
-    l.by_file[file.string() + head] = t;
+    l.by_file[path_text(file) + head] = t;
 }
 
 ForcedTuning::ForcedTuning(const Tuning& t) : tuning_(t), outer_(std::exchange(forced, &tuning_)) {}

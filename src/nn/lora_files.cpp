@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include <reprise/io.hpp>
+#include <reprise/path_text.hpp>
 #include <reprise/whole_file.hpp>
 
 #include "nn/lora_config.hpp"
@@ -58,8 +59,8 @@ void check_supported(const Json& config, const std::string& file)
 
 LoraOptions read_lora_options(const std::filesystem::path& folder)
 {
-    const std::string file = (folder / lora_config_file).string();
-    std::ifstream in(file, std::ios::binary);
+    const std::string file = path_text(folder / lora_config_file);
+    std::ifstream in(folder / lora_config_file, std::ios::binary);
     if (!in)
         fail(ErrorKind::file, "Lora", "The file (", file,
              ") can't be read: give the folder that Lora::save() or PEFT wrote.");
@@ -124,7 +125,7 @@ void Lora::save(const std::filesystem::path& folder) const
     std::error_code error;
     std::filesystem::create_directories(folder, error);
     if (error)
-        fail(ErrorKind::file, "Lora", "The folder (", folder.string(),
+        fail(ErrorKind::file, "Lora", "The folder (", path_text(folder),
              ") can't be created: ", error.message(), ".");
     save_safetensors(folder / lora_tensor_file, state_dict(), {.metadata = {{"format", "pt"}}});
     WholeFile config(folder / lora_config_file);
@@ -143,7 +144,7 @@ void Lora::load(const std::filesystem::path& folder)
     const LoraOptions given = read_lora_options(folder);
     const LoraOptions& own = options();
     if (given.rank != own.rank || given.alpha != own.alpha || given.use_rslora != own.use_rslora)
-        fail(ErrorKind::argument, "Lora", "The adapters of (", folder.string(), ") have rank (", given.rank,
+        fail(ErrorKind::argument, "Lora", "The adapters of (", path_text(folder), ") have rank (", given.rank,
              "), alpha (", given.alpha, ") and use_rslora (", given.use_rslora, ") where (", own.rank, "), (",
              own.alpha, ") and (", own.use_rslora, ") are needed: give Lora these options.");
     // With biases PEFT also saves those of modules_to_save under the names of its wrappers.

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include <reprise/error.hpp>
+#include <reprise/path_text.hpp>
 #include <reprise/whole_file.hpp>
 
 namespace reprise::train {
@@ -37,16 +38,16 @@ void keep(const std::filesystem::path& path, const std::string& head, std::size_
 {
     std::ifstream in(path, std::ios::binary);
     if (!in)
-        fail(ErrorKind::file, op, "The file (", path.string(), ") with the rows to keep can't be opened.");
+        fail(ErrorKind::file, op, "The file (", path_text(path), ") with the rows to keep can't be opened.");
     std::string kept(head.size(), '\0');
     in.read(kept.data(), static_cast<std::streamsize>(kept.size()));
     if (!in || kept != head)
-        fail(ErrorKind::file, op, "The file (", path.string(),
+        fail(ErrorKind::file, op, "The file (", path_text(path),
              ") does not begin with the names of the columns.");
     std::string line;
     for (std::size_t i = 0; i < rows; ++i) {
         if (!std::getline(in, line) || in.eof()) // the last line of a killed process may be cut
-            fail(ErrorKind::file, op, "The file (", path.string(), ") has fewer rows (", i,
+            fail(ErrorKind::file, op, "The file (", path_text(path), ") has fewer rows (", i,
                  ") than those to keep (", rows, ").");
         kept += line + "\n";
     }
@@ -72,7 +73,7 @@ CsvFile::CsvFile(const std::filesystem::path& path, const std::vector<std::strin
     }
     file_.open(path, std::ios::binary | (options.keep_rows ? std::ios::app : std::ios::trunc));
     if (!options.keep_rows) file_ << head << std::flush;
-    if (!file_) fail(ErrorKind::file, op, "The file (", path.string(), ") can't be written.");
+    if (!file_) fail(ErrorKind::file, op, "The file (", path_text(path), ") can't be written.");
 }
 
 void CsvFile::add(const std::vector<double>& row)
@@ -82,7 +83,7 @@ void CsvFile::add(const std::vector<double>& row)
     std::string line;
     for (std::size_t i = 0; i < row.size(); ++i) line += (i ? "," : "") + number(row[i]);
     file_ << line + "\n" << std::flush;
-    if (!file_) fail(ErrorKind::file, op, "The file (", path_.string(), ") can't be written.");
+    if (!file_) fail(ErrorKind::file, op, "The file (", path_text(path_), ") can't be written.");
     ++rows_;
 }
 

@@ -7,6 +7,7 @@
 
 #if defined(_WIN32)
 #include <io.h>
+#include <windows.h>
 #else
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -26,11 +27,16 @@ template <class... Values> std::string format(const char* pattern, Values... val
 // Returns the width of the standard output in characters; 80 if it can't be found.
 std::size_t terminal_width()
 {
-#if !defined(_WIN32)
+    std::size_t width = 0;
+#if defined(_WIN32)
+    CONSOLE_SCREEN_BUFFER_INFO size{};
+    if (GetConsoleScreenBufferInfo(GetStdHandle(STD_OUTPUT_HANDLE), &size) != 0)
+        width = static_cast<std::size_t>(size.srWindow.Right - size.srWindow.Left + 1);
+#else
     winsize size{};
-    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 20) return size.ws_col;
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0) width = size.ws_col;
 #endif
-    return 80;
+    return width > 20 ? width : 80;
 }
 
 } // namespace

@@ -16,10 +16,12 @@
 #include <reprise/device.hpp>
 #include <reprise/dtype.hpp>
 #include <reprise/error.hpp>
+#include <reprise/path_text.hpp>
 #include <reprise/train/image.hpp>
 
 #if defined(_WIN32)
 #include <process.h>
+#include <windows.h>
 #else
 #include <unistd.h>
 #endif
@@ -142,7 +144,11 @@ double wall_time()
 
 std::string host_name()
 {
-#if !defined(_WIN32)
+#if defined(_WIN32)
+    wchar_t name[MAX_COMPUTERNAME_LENGTH + 1] = {};
+    DWORD size = MAX_COMPUTERNAME_LENGTH + 1;
+    if (GetComputerNameW(name, &size) != 0) return path_text(name);
+#else
     char name[256] = {};
     if (gethostname(name, sizeof name - 1) == 0 && name[0] != '\0') return name;
 #endif
@@ -222,7 +228,7 @@ struct SummaryWriter::Impl {
         const std::string record = record_of(event.bytes());
         file.write(record.data(), static_cast<std::streamsize>(record.size()));
         file.flush();
-        if (!file) fail(ErrorKind::file, op, "The file (", path.string(), ") can't be written.");
+        if (!file) fail(ErrorKind::file, op, "The file (", path_text(path), ") can't be written.");
     }
     // Writes an event with a value, whose other fields are set.
     void write(const std::string& tag, Message content, std::int64_t step)
@@ -242,10 +248,10 @@ SummaryWriter::SummaryWriter(const std::filesystem::path& folder, const Options&
 {
     std::error_code error;
     std::filesystem::create_directories(folder, error);
-    impl_->path = folder / file_name(options.filename_suffix);
+    impl_->path = folder / path_of_text(file_name(options.filename_suffix));
     impl_->file.open(impl_->path, std::ios::binary);
     if (!impl_->file)
-        fail(ErrorKind::file, op, "The file (", impl_->path.string(), ") can't be created",
+        fail(ErrorKind::file, op, "The file (", path_text(impl_->path), ") can't be created",
              error ? ": " + error.message() : std::string(), ".");
     const auto begin = [&] {
         Message out;

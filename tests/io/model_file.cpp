@@ -262,7 +262,7 @@ TEST(Shards, NameWhatIsWrong)
         write_text(index, index_of(row.files));
         const Caught caught = error_of([&] { return ModelFile(index).path(); });
         EXPECT_EQ(caught.kind, ErrorKind::file);
-        EXPECT_THAT(caught.text, HasSubstr(index.string()));
+        EXPECT_THAT(caught.text, HasSubstr(path_text(index)));
         for (const char* part : row.parts) EXPECT_THAT(caught.text, HasSubstr(part));
     }
     write_text(index, index_of({{"c", "two"}})); // b of the file counts, too

@@ -46,7 +46,7 @@ struct SafetensorsTest : testing::Test {
         write_text(path, content);
         const Caught caught = error_of([&] { load_safetensors(path); });
         EXPECT_EQ(caught.kind, ErrorKind::file) << caught.text;
-        EXPECT_THAT(caught.text, HasSubstr(path.string()));
+        EXPECT_THAT(caught.text, HasSubstr(path_text(path)));
         return caught.text;
     }
 };
@@ -97,7 +97,7 @@ TEST_F(SafetensorsTest, WhatTheDeviceLacksIsNamed)
     EXPECT_EQ(refused.kind, ErrorKind::unsupported);
     for (const char* part : {"[load_safetensors]", "(layer.wide)", "has no f64 arithmetic"})
         EXPECT_THAT(refused.text, testing::HasSubstr(part));
-    EXPECT_THAT(refused.text, testing::HasSubstr(path.string()));
+    EXPECT_THAT(refused.text, testing::HasSubstr(path_text(path)));
 }
 
 TEST_F(SafetensorsTest, SeveralDtypesInOneFile)

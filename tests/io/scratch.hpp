@@ -1,4 +1,4 @@
-// A folder of its own for a test, removed at its end.
+// A folder of its own for a test, removed at its end.  Its name has letters that no code page of Windows has together.
 #pragma once
 #include <filesystem>
 #include <fstream>
@@ -6,13 +6,16 @@
 #include <random>
 #include <string>
 
+#include <reprise/path_text.hpp>
+
 class Scratch {
 public:
     Scratch()
     {
         std::random_device random;
         do {
-            path_ = std::filesystem::temp_directory_path() / ("reprise-test-" + std::to_string(random()));
+            path_ = std::filesystem::temp_directory_path() /
+                    reprise::path_of_text("reprise-prüfung-測試-🦊-" + std::to_string(random()));
         } while (!std::filesystem::create_directory(path_));
     }
     ~Scratch()
@@ -31,7 +34,7 @@ public:
     }
     friend std::filesystem::path operator/(const Scratch& s, const std::string& name)
     {
-        return s.path_ / name;
+        return s.path_ / reprise::path_of_text(name);
     }
 
 private:

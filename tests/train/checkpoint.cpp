@@ -187,7 +187,7 @@ TEST(Checkpoint, OfOtherPartsIsAnError)
                     },
                     ErrorKind::argument),
                 testing::EndsWith("has the parts (a b), but those to load are (a c). The file is (" +
-                                  (folder / "run").string() + ")."));
+                                  path_text(folder / "run") + ")."));
     EXPECT_THAT(failure(
                     [&] {
                         train::load_checkpoint(folder / "run", {{"b", b}});

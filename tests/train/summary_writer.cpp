@@ -107,8 +107,8 @@ TEST(SummaryWriter, BeginsWithTheVersionInAFileThatTensorBoardFinds)
     const Scratch scratch;
     const SummaryWriter writer(scratch / "runs/first", {.filename_suffix = ".test"}),
         other(scratch / "runs/first");
-    EXPECT_THAT(writer.path().filename().string(), testing::StartsWith("events.out.tfevents."));
-    EXPECT_THAT(writer.path().filename().string(), testing::EndsWith(".test"));
+    EXPECT_THAT(path_text(writer.path().filename()), testing::StartsWith("events.out.tfevents."));
+    EXPECT_THAT(path_text(writer.path().filename()), testing::EndsWith(".test"));
     EXPECT_NE(writer.path(), other.path());
     const auto events = events_of(writer);
     ASSERT_THAT(events, SizeIs(1));
@@ -211,7 +211,7 @@ TEST(SummaryWriter, NamesWhatIsWrong)
     write_text(scratch / "file", "");
     const Caught file = error_of([&] { SummaryWriter(scratch / "file"); });
     EXPECT_EQ(file.kind, ErrorKind::file);
-    EXPECT_THAT(file.text, HasSubstr((scratch / "file").string()));
+    EXPECT_THAT(file.text, HasSubstr(path_text(scratch / "file")));
 }
 
 // For scripts/check_events, which names the folder and looks for these values.
