@@ -1,5 +1,11 @@
 // Element types of tensors (dtypes).
 #pragma once
+#include <version>
+
+#if defined(_LIBCPP_VERSION) && _LIBCPP_VERSION < 170000
+#error "Reprise needs libc++ 17 or newer: older ones do not compile calls such as slice(x, 0, {.start = 1})"
+#endif
+
 #include <cstddef>
 #include <cstdint>
 #include <iosfwd>

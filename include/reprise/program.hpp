@@ -5,7 +5,6 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <stop_token>
 #include <string>
 #include <tuple>
 #include <type_traits>
@@ -35,9 +34,9 @@ struct RecordOptions {
     // fits at the smallest sizes; from a call, before it has any effect, if nothing fits at its sizes. If a program
     // becomes a part of another one, the other's budget applies.
     std::optional<std::uint64_t> memory_budget = std::nullopt;
-    // Cancels the recording from another thread: record() then throws Error(cancelled) before its next pass or
-    // compilation of a kernel.
-    std::stop_token stop{};
+    // Cancels the recording: record() calls it on its thread before each pass and compilation of a kernel, and throws
+    // Error(cancelled) once it returns true.  It must not call the library.
+    std::function<bool()> stop{};
     // Called by record() on its thread, while locks of the library are held: it must not call the library, nor wait for
     // a thread that does. What it throws ends the recording, and record() throws it.
     std::function<void(const RecordProgress&)> progress{};

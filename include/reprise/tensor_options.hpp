@@ -56,13 +56,15 @@ public:
     bool requires_grad() const { return CreationOptions::requires_grad; } // whether a gradient is required
 };
 
-// Functions that begin a chain of options: dtype(kLong).requires_grad(true).  They have a separate inline namespace.
-inline namespace option_builders {
+// Functions that begin a chain of options: dtype(kLong).requires_grad(true).  They have a namespace of their own, as the
+// library has a namespace `device`.
+namespace option_builders {
 inline TensorOptions dtype(DType dtype) { return dtype; }            // options with this dtype
 inline TensorOptions device(const Device& device) { return device; } // options with this device
 // Options of a tensor that requires a gradient, or does not.
 inline TensorOptions requires_grad(bool on = true) { return TensorOptions().requires_grad(on); }
 } // namespace option_builders
+using namespace option_builders;
 
 // The types accepted in place of options by functions that create tensors: a dtype, a device, or a type of devices.
 template <class T>

@@ -1,7 +1,6 @@
 // Reports of long work to the caller, who may cancel it.
 #pragma once
 #include <functional>
-#include <stop_token>
 
 #include <reprise/error.hpp>
 #include <reprise/progress.hpp>
@@ -9,14 +8,14 @@
 namespace reprise::detail {
 
 struct Progress {
-    std::stop_token stop{};
+    std::function<bool()> stop{};
     std::function<void(const RecordProgress&)> function{};
 
-    // Throws Error(cancelled) once a stop is requested.
+    // Throws Error(cancelled) once `stop` returns true.
     void check() const
     {
-        if (stop.stop_requested())
-            fail(ErrorKind::cancelled, "record", "The work was cancelled by its stop token.");
+        if (stop && stop())
+            fail(ErrorKind::cancelled, "record", "The recording was cancelled by RecordOptions::stop.");
     }
     // Calls the function, and then check(), as the function may have requested the stop.
     void report(RecordStage stage, std::size_t done = 0, std::size_t total = 0) const

@@ -13,14 +13,22 @@ namespace reprise::shape {
 
 namespace {
 
+// As std::lexicographical_compare_three_way(), which libc++ has only from version 17 on.
+template <class Range, class Order>
+std::strong_ordering lexicographical_order(const Range& a, const Range& b, const Order& order)
+{
+    for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i)
+        if (const std::strong_ordering o = order(a[i], b[i]); o != 0) return o;
+    return a.size() <=> b.size();
+}
+
 std::strong_ordering order(const Atom& a, const Atom& b)
 {
     if (&a == &b) return std::strong_ordering::equal;
     if (a.kind != b.kind) return a.kind <=> b.kind;
     if (a.kind == AtomKind::symbol) return a.symbol->id <=> b.symbol->id;
-    return std::lexicographical_compare_three_way(
-        a.operands.begin(), a.operands.end(), b.operands.begin(), b.operands.end(),
-        [](const Dim& x, const Dim& y) { return shape::order(x, y); });
+    return lexicographical_order(a.operands, b.operands,
+                                 [](const Dim& x, const Dim& y) { return shape::order(x, y); });
 }
 
 bool precedes(const AtomPtr& a, const AtomPtr& b) { return order(*a, *b) < 0; }
@@ -30,9 +38,8 @@ std::strong_ordering order(const Monomial& a, const Monomial& b)
 {
     if (&a == &b) return std::strong_ordering::equal;
     if (a.atoms.size() != b.atoms.size()) return b.atoms.size() <=> a.atoms.size();
-    return std::lexicographical_compare_three_way(
-        a.atoms.begin(), a.atoms.end(), b.atoms.begin(), b.atoms.end(),
-        [](const AtomPtr& x, const AtomPtr& y) { return order(*x, *y); });
+    return lexicographical_order(a.atoms, b.atoms,
+                                 [](const AtomPtr& x, const AtomPtr& y) { return order(*x, *y); });
 }
 
 MonomialPtr make_monomial(std::vector<AtomPtr> sorted)

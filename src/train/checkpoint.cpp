@@ -4,6 +4,8 @@
 #include <charconv>
 #include <cmath>
 #include <iterator>
+#include <limits>
+#include <locale>
 #include <set>
 #include <sstream>
 #include <system_error>
@@ -15,6 +17,7 @@
 #include <reprise/io.hpp>
 #include <reprise/model_file.hpp>
 #include <reprise/ops/creation.hpp>
+#include <reprise/path_text.hpp>
 #include <reprise/random.hpp>
 
 namespace reprise::train {
@@ -230,7 +233,7 @@ using Texts = std::map<std::string, std::string>;
 void save(const fs::path& path, const std::vector<Part>& parts, Texts metadata)
 {
     if (path.extension() == ".json")
-        fail(ErrorKind::argument, save_name, "The file (", path.string(),
+        fail(ErrorKind::argument, save_name, "The file (", path_text(path),
              ") would be loaded as an index: give it another name than .json.");
     const Parts all(save_name, parts);
     State tensors = all.tensors();
@@ -248,14 +251,27 @@ std::optional<std::string> text_of(const ModelFile& file, const char* key)
     return found == file.metadata().end() ? std::nullopt : std::optional(found->second.to_text());
 }
 
+bool read_number(const std::string& text, std::int64_t& number)
+{
+    return std::from_chars(text.data(), text.data() + text.size(), number).ec == std::errc{};
+}
+
+// A stream, as libc++ has no std::from_chars for doubles before version 20; streams do not read infinities.
+bool read_number(const std::string& text, double& number)
+{
+    std::istringstream in(text);
+    in.imbue(std::locale::classic());
+    if (in >> number) return true;
+    number = (text == "-inf" ? -1 : 1) * std::numeric_limits<double>::infinity();
+    return text == "inf" || text == "-inf";
+}
+
 // Returns the number of a file's metadata; nullopt where there is none.
 template <class T> std::optional<T> number_of(const ModelFile& file, const char* key)
 {
     const std::optional<std::string> text = text_of(file, key);
     T number{};
-    if (!text || std::from_chars(text->data(), text->data() + text->size(), number).ec != std::errc{})
-        return std::nullopt;
-    return number;
+    return text && read_number(*text, number) ? std::optional<T>(number) : std::nullopt;
 }
 
 // In full, so that the number read is the number written.
@@ -270,11 +286,11 @@ ModelFile opened(const fs::path& path)
     ModelFile file(path);
     const std::string found = text_of(file, format_key).value_or("");
     if (!found.starts_with(format_name))
-        fail(ErrorKind::argument, load_name, "The file (", path.string(),
+        fail(ErrorKind::argument, load_name, "The file (", path_text(path),
              ") is no checkpoint: save_checkpoint() writes them.");
     if (found != std::string(format_name) + format_version || !file.tensors().contains(generator) ||
         !text_of(file, parts_key))
-        fail(ErrorKind::argument, load_name, "The file (", path.string(),
+        fail(ErrorKind::argument, load_name, "The file (", path_text(path),
              ") is a checkpoint of another version (", found.substr(std::string(format_name).size()),
              ") than (", format_version, ").");
     return file;
@@ -312,14 +328,15 @@ template <class F> auto in_folder(const fs::path& folder, const F& f)
     try {
         return f();
     } catch (const fs::filesystem_error& e) {
-        fail(ErrorKind::file, "Checkpoints", "The folder (", folder.string(), ") can't be used: ", e.what());
+        fail(ErrorKind::file, "Checkpoints", "The folder (", path_text(folder),
+             ") can't be used: ", e.what());
     }
 }
 
 // Returns the number of a file's name; nullopt for other files.
 std::optional<std::int64_t> step_of(const fs::path& file)
 {
-    const std::string name = file.filename().string(), prefix = step_prefix;
+    const std::string name = path_text(file.filename()), prefix = step_prefix;
     if (name.size() != prefix.size() + step_digits + std::string(file_extension).size() ||
         !name.starts_with(prefix) || !name.ends_with(file_extension))
         return std::nullopt;
@@ -375,7 +392,7 @@ void Checkpoints::prepare()
     in_folder(folder_, [&] {
         fs::create_directories(folder_);
         for (const fs::directory_entry& entry : fs::directory_iterator(folder_))
-            if (entry.path().filename().string().find(std::string(file_extension) + ".partial-") !=
+            if (path_text(entry.path().filename()).find(std::string(file_extension) + ".partial-") !=
                 std::string::npos)
                 fs::remove(entry.path());
     });
@@ -390,7 +407,7 @@ void Checkpoints::save(std::int64_t step, const std::vector<Part>& parts, std::o
     const fs::path path = path_of(step);
     prepare();
     if (const std::vector<fs::path> all = files(); !all.empty() && all.back() > path)
-        fail(ErrorKind::state, "Checkpoints", "The folder (", folder_.string(),
+        fail(ErrorKind::state, "Checkpoints", "The folder (", path_text(folder_),
              ") has a checkpoint of a later step (", *step_of(all.back()), ") than (", step,
              "): load it, or remove it with remove_after().");
     Texts metadata{{step_key, std::to_string(step)}};

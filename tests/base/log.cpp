@@ -93,12 +93,12 @@ TEST_F(Log, IsCalledByOneThreadAtATime)
         --inside;
         ++calls;
     });
-    std::vector<std::jthread> threads;
+    std::vector<std::thread> threads;
     for (int t = 0; t < 4; ++t)
         threads.emplace_back([] {
             for (int i = 0; i < 200; ++i) detail::log(LogLevel::info, i);
         });
-    threads.clear(); // joins
+    for (std::thread& t : threads) t.join();
     EXPECT_EQ(calls, 800);
     EXPECT_EQ(most, 1);
 }
