@@ -1,12 +1,25 @@
+# The oldest compilers that scripts/check_clang and CI build with; older ones fail with hundreds of messages.
+foreach(least IN ITEMS GNU-12 Clang-16 MSVC-19.36)
+    string(REPLACE "-" ";" least "${least}")
+    list(GET least 0 compiler)
+    list(GET least 1 version)
+    if(CMAKE_CXX_COMPILER_ID STREQUAL compiler AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS version)
+        message(FATAL_ERROR "Reprise is C++20 and needs GCC 12, Clang 16 or Visual Studio 2022 17.6, or a newer one; "
+            "${CMAKE_CXX_COMPILER} is ${compiler} ${CMAKE_CXX_COMPILER_VERSION}. Choose another by CXX=g++-12 or "
+            "-D CMAKE_CXX_COMPILER=.")
+    endif()
+endforeach()
+
 # reprise_compiler: the options of every translation unit of this project.  They don't apply to users' code.
 add_library(reprise_compiler INTERFACE)
 target_compile_features(reprise_compiler INTERFACE cxx_std_20)
+target_compile_definitions(reprise_compiler INTERFACE $<$<PLATFORM_ID:Windows>:NOMINMAX;WIN32_LEAN_AND_MEAN>)
 
 # Contraction must be off to get the same bits: fused multiply-adds round once, and the kernels round twice.
 if(MSVC)
     target_compile_options(reprise_compiler INTERFACE /W4 /permissive- /Zc:preprocessor /utf-8 /fp:precise
         $<$<BOOL:${REPRISE_WERROR}>:/WX>)
-    target_compile_definitions(reprise_compiler INTERFACE NOMINMAX _CRT_SECURE_NO_WARNINGS)
+    target_compile_definitions(reprise_compiler INTERFACE _CRT_SECURE_NO_WARNINGS)
 else()
     target_compile_options(reprise_compiler INTERFACE -Wall -Wextra
         # not for files that are compiled together, whose names may shadow each other's

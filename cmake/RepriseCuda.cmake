@@ -162,13 +162,6 @@ function(_reprise_cuda_code source out)
 endfunction()
 
 function(reprise_add_cuda_kernels target)
-    add_executable(reprise_cuda_of_glsl "${REPRISE_CUDA_ROOT}/tools/build/cuda_of_glsl.cpp"
-        "${REPRISE_CUDA_ROOT}/src/kernels/cuda_text.cpp")
-    target_compile_features(reprise_cuda_of_glsl PRIVATE cxx_std_20)
-    target_include_directories(reprise_cuda_of_glsl PRIVATE "${REPRISE_CUDA_ROOT}/src")
-    add_executable(reprise_embed_cuda "${REPRISE_CUDA_ROOT}/tools/build/embed_cuda.cpp")
-    target_compile_features(reprise_embed_cuda PRIVATE cxx_std_20)
-
     set(folder "${CMAKE_CURRENT_BINARY_DIR}/cuda")
     file(MAKE_DIRECTORY "${folder}")
     file(GLOB common CONFIGURE_DEPENDS "${REPRISE_CUDA_ROOT}/cuda/common/*.cuh")

@@ -353,16 +353,6 @@ function(reprise_add_shaders target)
     if(NOT REPRISE_GLSLC AND NOT REPRISE_SPIRV)
         message(FATAL_ERROR "glslc is needed to compile the shaders: install shaderc or the Vulkan SDK")
     endif()
-    if(NOT TARGET reprise_embed_spirv)
-        add_executable(reprise_embed_spirv "${REPRISE_SHADER_ROOT}/tools/build/embed_spirv.cpp"
-            "${REPRISE_SHADER_ROOT}/tools/build/pack_spirv.cpp"
-            "${REPRISE_SHADER_ROOT}/src/device/packed_spirv.cpp"
-            "${REPRISE_SHADER_ROOT}/src/device/float_controls.cpp" "${REPRISE_SHADER_ROOT}/src/device/spirv.cpp"
-            "${REPRISE_SHADER_ROOT}/src/device/spirv_check.cpp")
-        target_compile_features(reprise_embed_spirv PRIVATE cxx_std_20)
-        target_link_libraries(reprise_embed_spirv PRIVATE ZLIB::ZLIB)
-        target_include_directories(reprise_embed_spirv PRIVATE "${REPRISE_SHADER_ROOT}/src")
-    endif()
     set(folder "${CMAKE_CURRENT_BINARY_DIR}/shaders")
     file(MAKE_DIRECTORY "${folder}")
     _reprise_check_sources("${folder}")
