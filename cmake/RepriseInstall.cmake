@@ -20,7 +20,36 @@ if(TARGET reprise_fuser)
     install(EXPORT repriseFuserTargets NAMESPACE reprise:: DESTINATION ${package_dir})
     install(FILES ${PROJECT_SOURCE_DIR}/cmake/FindShaderc.cmake DESTINATION ${package_dir})
 endif()
+# For builds without CMake: `pkg-config --cflags --libs reprise`.  As the library is static, what it needs is linked, too.
+# The prefix is found from the place of the file, so the tree can be moved.
+set(pkgconfig_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+file(RELATIVE_PATH prefix_from_here /${pkgconfig_dir} /)
+string(REGEX REPLACE "/$" "" prefix_from_here "${prefix_from_here}")
+function(reprise_pkgconfig name description requires) # reprise_pkgconfig(<name> <description> <packages> <library>...)
+    list(JOIN ARGN " " libs)
+    configure_file(${PROJECT_SOURCE_DIR}/cmake/reprise.pc.in ${PROJECT_BINARY_DIR}/${name}.pc @ONLY)
+    install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${pkgconfig_dir})
+endfunction()
+set(system_libraries ${CMAKE_DL_LIBS} ${CMAKE_THREAD_LIBS_INIT})
+list(TRANSFORM system_libraries REPLACE "^([^-].*)$" "-l\\1")
+reprise_pkgconfig(reprise "${PROJECT_DESCRIPTION}" zlib "-L\${libdir}" -lreprise ${REPRISE_CUBLASLT_LIBRARIES}
+    ${system_libraries})
+if(TARGET reprise_fuser)
+    reprise_pkgconfig(reprise-fuser "Compiles kernels for Reprise at run time" reprise -Wl,-u,reprise_link_fuser
+        "-L\${libdir}" -lreprise_fuser ${Shaderc_LIBRARY} ${Shaderc_parts})
+endif()
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 if(TARGET reprise_command)
     install(TARGETS reprise_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
+
+# `cpack -G DEB`, in the build tree, makes libreprise-dev_<version>_<architecture>.deb.
+set(CPACK_PACKAGE_NAME libreprise-dev)
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_MAINTAINER "The authors of Reprise")
+set(CPACK_DEBIAN_PACKAGE_SECTION libdevel)
+set(CPACK_DEBIAN_PACKAGE_DEPENDS zlib1g-dev)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON) # of the command
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "libvulkan1, libshaderc-dev, glslang-dev, spirv-tools") # the last three for the fuser
+include(CPack)
