@@ -34,7 +34,7 @@ TEST_F(DimTest, ConstantsAreNumbers)
 {
     EXPECT_EQ(Dim(7) + 5, 12);
     EXPECT_EQ(Dim(7) - 9, -2);
-    EXPECT_EQ(Dim(1L << 31) * (1L << 31), std::int64_t{1} << 62);
+    EXPECT_EQ(Dim(1LL << 31) * (1LL << 31), std::int64_t{1} << 62);
     EXPECT_EQ(floor_div(Dim(-7), 2), -4);
     EXPECT_EQ(floor_div(Dim(7), -2), -4);
     EXPECT_EQ(floor_div(Dim(-8), -2), 4);
@@ -58,7 +58,7 @@ TEST_F(DimTest, ConstantOverflowThrows)
     for (const auto& overflow : std::vector<std::function<Dim()>>{
              [] { return Dim(highest) + 1; }, [] { return Dim(lowest) + -1; }, [] { return Dim(lowest) - 1; },
              [] { return Dim(highest) - -1; }, [] { return -Dim(lowest); }, [] { return Dim(highest) * 2; },
-             [] { return Dim(1L << 32) * (1L << 31); }, [] { return floor_div(Dim(lowest), -1); },
+             [] { return Dim(1LL << 32) * (1LL << 31); }, [] { return floor_div(Dim(lowest), -1); },
              [] { return floor_div(Dim(1), 0); }, [] { return mod(1, Dim(0)); },
              [] { return round_up(1, 0); }, [] { return Dim(std::numeric_limits<std::uint64_t>::max()); }}) {
         EXPECT_EQ(error_of(overflow).kind, ErrorKind::argument);
@@ -218,7 +218,7 @@ TEST_F(DimTest, SymbolsOfAMultipleDivide)
     EXPECT_TRUE(seq.at_most(4096));
     EXPECT_FALSE(seq.at_most(4088));
     EXPECT_TRUE((seq * 3).at_most(3 * 4096));
-    EXPECT_FALSE(b.at_most(1L << 40));
+    EXPECT_FALSE(b.at_most(1LL << 40));
     EXPECT_TRUE(Dim(7).at_most(7));
     EXPECT_TRUE(seq.divisible_by(8));
     EXPECT_FALSE(seq.divisible_by(16));

@@ -46,9 +46,9 @@ TEST_F(RulesTest, ElementCount)
     EXPECT_EQ(rules::element_count({}), 1);
     EXPECT_EQ(rules::element_count({2, 3, 4}), 24);
     EXPECT_EQ(rules::element_count({b, 3, s}), 3 * b * s);
-    EXPECT_EQ(rules::element_count({1L << 40, 1L << 40, 0}), 0);
+    EXPECT_EQ(rules::element_count({1LL << 40, 1LL << 40, 0}), 0);
     expect_error(ErrorKind::argument, {"exceeds 64 bits"}, [] {
-        return rules::element_count({1L << 40, 1L << 40});
+        return rules::element_count({1LL << 40, 1LL << 40});
     });
 }
 
@@ -59,7 +59,7 @@ TEST_F(RulesTest, ContiguousStrides)
     EXPECT_EQ(rules::contiguous_strides({2, 3, 4}), (Shape{12, 4, 1}));
     EXPECT_EQ(rules::contiguous_strides({2, 0, 4}), (Shape{4, 4, 1}));
     EXPECT_EQ(rules::contiguous_strides({b, 3, s, 1}), (Shape{3 * s, s, 1, 1}));
-    EXPECT_EQ(rules::contiguous_strides({1L << 62, 2}), (Shape{2, 1})) << "the count may exceed 64 bits";
+    EXPECT_EQ(rules::contiguous_strides({1LL << 62, 2}), (Shape{2, 1})) << "the count may exceed 64 bits";
 }
 
 TEST_F(RulesTest, Broadcast)
