@@ -20,6 +20,10 @@ if(TARGET reprise_fuser)
     install(EXPORT repriseFuserTargets NAMESPACE reprise:: DESTINATION ${package_dir})
     install(FILES ${PROJECT_SOURCE_DIR}/cmake/FindShaderc.cmake DESTINATION ${package_dir})
 endif()
+if(TARGET reprise_onnx)
+    install(TARGETS reprise_onnx EXPORT repriseOnnxTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+    install(EXPORT repriseOnnxTargets NAMESPACE reprise:: DESTINATION ${package_dir})
+endif()
 # For builds without CMake: `pkg-config --cflags --libs reprise`.  As the library is static, what it needs is linked, too.
 # The prefix is found from the place of the file, so the tree can be moved.
 set(pkgconfig_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

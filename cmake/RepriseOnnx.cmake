@@ -1,0 +1,47 @@
+# reprise::onnx: import and export of ONNX models.  It is built if protobuf and ONNX's onnx-ml.proto are found, which
+# `scripts/setup onnx` installs: the proto in the project's folder .onnx.
+
+# reprise_onnx_proto(<variable> <name> [<imported name>]) compiles onnx/<name>.proto, as reprise-<name>, and sets
+# <variable> to its source.  The package becomes reprise.onnx.proto, so that its symbols differ from those of other
+# compilations of the same messages that a program links.
+function(reprise_onnx_proto variable name)
+    cmake_path(GET REPRISE_ONNX_PROTO PARENT_PATH folder)
+    set(out ${PROJECT_BINARY_DIR}/reprise-onnx)
+    file(READ ${folder}/${name}.proto text)
+    string(REPLACE "package onnx;" "package reprise.onnx.proto;" text "${text}")
+    string(REPLACE "\"onnx/onnx-ml.proto\"" "\"reprise-onnx-ml.proto\"" text "${text}")
+    file(CONFIGURE OUTPUT ${out}/reprise-${name}.proto CONTENT "${text}" @ONLY)
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${folder}/${name}.proto)
+    set(source ${out}/reprise-${name}.pb.cc)
+    add_custom_command(OUTPUT ${source} ${out}/reprise-${name}.pb.h
+        COMMAND protobuf::protoc --cpp_out=${out} -I ${out} reprise-${name}.proto
+        DEPENDS ${out}/reprise-${name}.proto COMMENT "Messages of ${name}.proto" VERBATIM)
+    set(${variable} ${source} PARENT_SCOPE)
+endfunction()
+
+# reprise_onnx() adds reprise::onnx, or says why not.
+function(reprise_onnx)
+    find_package(Protobuf QUIET)
+    find_file(REPRISE_ONNX_PROTO onnx/onnx-ml.proto PATHS ${PROJECT_SOURCE_DIR}/.onnx NO_CMAKE_FIND_ROOT_PATH
+        DOC "ONNX's description of its format")
+    mark_as_advanced(REPRISE_ONNX_PROTO)
+    if(NOT REPRISE_ONNX_PROTO OR NOT TARGET protobuf::protoc OR NOT TARGET protobuf::libprotobuf-lite)
+        message(STATUS "Reprise: protobuf or onnx/onnx-ml.proto was not found (scripts/setup onnx installs both), "
+            "so there will be no reprise::onnx")
+        return()
+    endif()
+    reprise_sources(sources src/onnx)
+    reprise_onnx_proto(messages onnx-ml)
+    # Generated code is not ours to warn about.
+    set_source_files_properties(${messages} PROPERTIES COMPILE_OPTIONS "$<$<NOT:$<CXX_COMPILER_ID:MSVC>>:-w>"
+        SKIP_PRECOMPILE_HEADERS ON)
+    add_library(reprise_onnx STATIC ${sources} ${messages})
+    add_library(reprise::onnx ALIAS reprise_onnx)
+    set_target_properties(reprise_onnx PROPERTIES EXPORT_NAME onnx POSITION_INDEPENDENT_CODE ON)
+    target_include_directories(reprise_onnx PRIVATE ${PROJECT_SOURCE_DIR}/src ${REPRISE_GENERATED})
+    target_include_directories(reprise_onnx SYSTEM PRIVATE ${PROJECT_BINARY_DIR}/reprise-onnx)
+    target_link_libraries(reprise_onnx PUBLIC reprise::reprise
+        PRIVATE $<BUILD_INTERFACE:reprise_compiler> protobuf::libprotobuf-lite)
+    target_precompile_headers(reprise_onnx PRIVATE <algorithm> <functional> <map> <memory> <optional> <string> <vector>
+        <reprise/ops.hpp> ${PROJECT_SOURCE_DIR}/src/onnx/proto.hpp)
+endfunction()

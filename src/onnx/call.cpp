@@ -1,0 +1,150 @@
+#include "onnx/call.hpp"
+
+#include <utility>
+
+namespace reprise::onnx {
+
+bool Call::wants(std::size_t output) const
+{
+    return output < outputs() && !node_.proto->output(static_cast<int>(output)).empty();
+}
+
+const Value& Call::value(std::size_t i) const
+{
+    if (!has(i)) fail("The input (", i, ") is not given, but the operator needs it.");
+    return inputs_[i];
+}
+
+Tensor Call::operator[](std::size_t i) const
+{
+    const Value& given = value(i);
+    if (given.is_sequence()) fail("The input (", i, ") is a sequence, not a tensor.");
+    return given.tensor(device);
+}
+
+Tensor Call::tensor_or_none(std::size_t i) const { return has(i) ? (*this)[i] : Tensor(); }
+
+std::vector<Tensor> Call::tensors(std::size_t from) const
+{
+    std::vector<Tensor> all;
+    for (std::size_t i = from; i < inputs_.size(); ++i)
+        if (has(i)) all.push_back((*this)[i]);
+    return all;
+}
+
+const ElementType& Call::type(std::size_t i) const
+{
+    const Value& given = value(i);
+    if (given.is_sequence()) fail("The input (", i, ") is a sequence, not a tensor.");
+    return given.type();
+}
+
+DimVector Call::sizes(std::size_t i) const
+{
+    if (type(i).is_floating()) fail("The input (", i, ") has the type (", type(i).name, "), not integers.");
+    return value(i).read_integers().values;
+}
+
+std::vector<std::int64_t> Call::integers(std::size_t i) const { return sizes(i).vec(); }
+
+std::vector<double> Call::numbers(std::size_t i) const
+{
+    type(i);
+    return value(i).read_numbers();
+}
+
+double Call::number(std::size_t i, double otherwise) const
+{
+    if (!has(i)) return otherwise;
+    const std::vector<double> all = numbers(i);
+    if (all.size() != 1) fail("The input (", i, ") has (", all.size(), ") elements, not one.");
+    return all[0];
+}
+
+const proto::AttributeProto* Call::attribute(const std::string& name) const
+{
+    for (const auto& attribute : node_.proto->attribute()) {
+        if (attribute.name() != name) continue;
+        if (attribute.ref_attr_name().empty()) return &attribute;
+        const Scope* function = &scope;
+        while (function && !function->attributes) function = function->outer;
+        if (!function) return nullptr;
+        const auto found = function->attributes->find(attribute.ref_attr_name());
+        return found == function->attributes->end() ? nullptr : found->second;
+    }
+    return nullptr;
+}
+
+std::int64_t Call::integer(const std::string& name) const
+{
+    if (!has_attribute(name)) fail("The attribute (", name, ") is not given, but the operator needs it.");
+    return integer(name, 0);
+}
+
+std::int64_t Call::integer(const std::string& name, std::int64_t otherwise) const
+{
+    const auto* found = attribute(name);
+    return found ? found->i() : otherwise;
+}
+
+double Call::real(const std::string& name, double otherwise) const
+{
+    const auto* found = attribute(name);
+    return found ? static_cast<double>(found->f()) : otherwise;
+}
+
+std::string Call::text(const std::string& name, const std::string& otherwise) const
+{
+    const auto* found = attribute(name);
+    return found ? found->s() : otherwise;
+}
+
+std::vector<std::int64_t> Call::list(const std::string& name) const
+{
+    const auto* found = attribute(name);
+    return found ? std::vector<std::int64_t>(found->ints().begin(), found->ints().end())
+                 : std::vector<std::int64_t>();
+}
+
+std::vector<double> Call::reals(const std::string& name) const
+{
+    const auto* found = attribute(name);
+    return found ? std::vector<double>(found->floats().begin(), found->floats().end())
+                 : std::vector<double>();
+}
+
+std::vector<std::string> Call::texts(const std::string& name) const
+{
+    const auto* found = attribute(name);
+    return found ? std::vector<std::string>(found->strings().begin(), found->strings().end())
+                 : std::vector<std::string>();
+}
+
+const Graph& Call::subgraph(const std::string& name) const
+{
+    const auto found = node_.graphs.find(name);
+    if (found == node_.graphs.end()) fail("The attribute (", name, ") is no graph.");
+    return *found->second;
+}
+
+std::optional<std::vector<std::int64_t>> Call::integers_or_list(std::size_t input,
+                                                                const std::string& name) const
+{
+    if (has(input)) return integers(input);
+    if (has_attribute(name)) return list(name);
+    return std::nullopt;
+}
+
+std::int64_t Call::axis(std::int64_t given, std::int64_t rank) const
+{
+    if (given < -rank || given >= rank) fail("The axis (", given, ") is not one of (", rank, ") dimensions.");
+    return given < 0 ? given + rank : given;
+}
+
+Values Call::run(const Graph& graph, Values inputs) const
+{
+    Scope inner{&scope};
+    return run_graph(graph, device, inner, std::move(inputs));
+}
+
+} // namespace reprise::onnx

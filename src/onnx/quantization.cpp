@@ -1,0 +1,141 @@
+// Quantisation: conversions to and from integers of few bits, and products of such integers.
+#include "onnx/quantization.hpp"
+
+#include <cmath>
+
+#include "onnx/call.hpp"
+
+namespace reprise::onnx {
+
+namespace {
+
+// Scales or zero points, one for all of x, one for each index along the axis, or one for each block of it, as a tensor
+// that broadcasts to x.
+Tensor spread(const Call& call, const Tensor& given, const Tensor& x, std::int64_t axis, std::int64_t block)
+{
+    if (given.dim() == 0 || (given.dim() == 1 && same(given.size(0), Dim(1)))) return reshape(given, Shape{});
+    if (given.dim() == 1) {
+        Shape shape(static_cast<std::size_t>(x.dim()), 1);
+        shape[static_cast<std::size_t>(call.axis(axis, x.dim()))] = given.size(0);
+        return reshape(given, shape);
+    }
+    if (block <= 0) return given;
+    const std::int64_t dim = call.axis(axis, x.dim());
+    return narrow(repeat_interleave(given, block, dim), dim, 0, x.size(dim));
+}
+
+// The smallest and the largest integer of a type.
+std::pair<double, double> range_of(const ElementType& type)
+{
+    const double half = std::ldexp(1.0, static_cast<int>(type.bits) - 1);
+    if (type.kind == ElementType::Kind::with_sign) return {-half, half - 1};
+    return {0, 2 * half - 1};
+}
+
+const ElementType& output_type(const Call& call, std::size_t zero_point)
+{
+    if (call.has(zero_point)) return call.type(zero_point);
+    const auto number = static_cast<int>(call.integer("output_dtype", 0));
+    const ElementType* type =
+        find_element_type(number ? number : static_cast<int>(proto::TensorProto::UINT8));
+    if (!type) call.fail("The library has no tensors of the type (", element_type_name(number), ").");
+    return *type;
+}
+
+// Products and quotients in f16 are computed in f32.
+Tensor wide(const Tensor& x)
+{
+    return x.dtype() == f16 || x.dtype() == bf16 || !is_floating(x.dtype()) ? x.to(f32) : x;
+}
+
+Value quantize_linear(Call& call)
+{
+    const Tensor x = call[0];
+    const std::int64_t axis = call.integer("axis", 1), block = call.integer("block_size", 0);
+    const ElementType& type = output_type(call, 2);
+    const Tensor scale = spread(call, call[1], x, axis, block);
+    const Tensor scaled = div(wide(x), wide(scale));
+    const Tensor zero = call.has(2) ? spread(call, call[2], x, axis, block) : Tensor();
+    if (!type.is_floating()) return quantized(scaled, zero, type);
+    const Tensor shifted = zero.defined() ? add(scaled, zero.to(scaled.dtype())) : scaled;
+    return Value(rounded(shifted, *type.small, call.flag("saturate", true)), &type);
+}
+
+Value dequantize_linear(Call& call)
+{
+    const Tensor x = call[0], scale_given = call[1];
+    const std::int64_t axis = call.integer("axis", 1), block = call.integer("block_size", 0);
+    const Tensor scale = spread(call, scale_given, x, axis, block);
+    Tensor whole = x.to(f32);
+    if (call.has(2)) whole = sub(whole, spread(call, call[2], x, axis, block).to(f32));
+    const auto number = static_cast<int>(call.integer("output_dtype", 0));
+    const ElementType* type = number ? find_element_type(number) : &call.type(1);
+    if (!type) call.fail("The library has no tensors of the type (", element_type_name(number), ").");
+    return mul(whole, scale.to(f32)).to(type->held);
+}
+
+// Scale and zero point from the smallest and the largest element and 0.
+Values dynamic_quantize_linear(Call& call)
+{
+    const Tensor x = call[0];
+    const Tensor low = minimum(min(x), 0.0), high = maximum(max(x), 0.0);
+    const Tensor scale = div(sub(high, low), 255);
+    const Tensor zero = clamp(round(div(neg(low), scale)), 0, 255);
+    const ElementType& type = element_type_of(u8);
+    return {quantized(div(x, scale), zero, type), Value(scale), Value(zero.to(i32).to(u8))};
+}
+
+// a minus its zero point, one for all of it or one for each row ([..., m, k]) or column ([..., k, n]), in f32.
+Tensor centred(const Call& call, std::size_t input, std::size_t zero, bool rows)
+{
+    const Tensor x = call[input].to(f32);
+    if (!call.has(zero)) return x;
+    Tensor point = call[zero].to(f32);
+    if (point.dim() == 1 && !same(point.size(0), Dim(1)) && rows) point = unsqueeze(point, 1);
+    else if (point.dim() == 1 && same(point.size(0), Dim(1))) point = reshape(point, Shape{});
+    return sub(x, point);
+}
+
+Value mat_mul_integer(Call& call)
+{
+    return matmul(centred(call, 0, 2, true), centred(call, 1, 3, false)).to(i32);
+}
+
+// The scale of rows or columns of a matrix.
+Tensor scale_of(const Call& call, std::size_t input, bool rows)
+{
+    const Tensor scale = call[input].to(f32);
+    if (scale.dim() == 1 && same(scale.size(0), Dim(1))) return reshape(scale, Shape{});
+    return scale.dim() == 1 && rows ? unsqueeze(scale, 1) : scale;
+}
+
+Value qlinear_mat_mul(Call& call)
+{
+    const Tensor whole = matmul(centred(call, 0, 2, true), centred(call, 3, 5, false));
+    const Tensor factor =
+        div(mul(scale_of(call, 1, true), scale_of(call, 4, false)), scale_of(call, 6, true));
+    return quantized(mul(whole, factor), call[7], call.type(7));
+}
+
+const Operator rows[] = {
+    {"DequantizeLinear", dequantize_linear, {.since = 10, .limits = "computed in f32"}},
+    {"DynamicQuantizeLinear", dynamic_quantize_linear},
+    {"MatMulInteger", mat_mul_integer, {.limits = "sums are exact up to 2^24, as they are computed in f32"}},
+    {"QLinearMatMul", qlinear_mat_mul, {.limits = "sums are exact up to 2^24, as they are computed in f32"}},
+    {"QuantizeLinear", quantize_linear, {.since = 10, .limits = "no gradient; computed in f32"}},
+};
+
+} // namespace
+
+Value quantized(const Tensor& scaled, const Tensor& zero, const ElementType& type)
+{
+    Tensor y = round(scaled);
+    if (zero.defined()) y = add(y, zero.to(y.dtype()));
+    const auto [low, high] = range_of(type);
+    return Value(clamp(y, low, high).to(type.held == i8 || type.held == u8 ? i32 : type.held).to(type.held),
+                 &type);
+}
+
+Operators quantization_operators() { return rows; }
+
+} // namespace reprise::onnx
