@@ -1,0 +1,179 @@
+// ONNX's own tests of single operators: each folder has a model, inputs and the outputs that are expected.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <set>
+#include <sstream>
+
+#include <reprise-onnx-data.pb.h>
+#include <reprise/reprise.hpp>
+
+#include "onnx/file.hpp"
+
+#include "onnx/testing.hpp"
+
+namespace {
+
+namespace fs = std::filesystem;
+using namespace reprise;
+using onnx::Value;
+using onnx::Values;
+
+std::string read_text(const fs::path& path)
+{
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+template <class Message> Message parse(const fs::path& path)
+{
+    Message message;
+    if (!message.ParseFromString(read_text(path))) throw std::runtime_error("can't parse " + path.string());
+    return message;
+}
+
+Value value_of(const onnx::proto::TensorProto& tensor)
+{
+    const std::string why = onnx::why_not(tensor);
+    if (!why.empty()) throw std::runtime_error(why);
+    const Value constant(onnx::decode_tensor(tensor, {}));
+    // As a tensor, not a constant of the host, as the inputs of a model are.
+    return {constant.tensor(default_device()), &constant.type()};
+}
+
+Value value_of(const onnx::proto::SequenceProto& sequence)
+{
+    Values items;
+    for (const auto& tensor : sequence.tensor_values()) items.push_back(value_of(tensor));
+    return Value(items);
+}
+
+// Reads a value of the type that the model declares.
+Value read_value(const fs::path& path, const onnx::proto::TypeProto& type)
+{
+    if (type.has_sequence_type()) return value_of(parse<onnx::proto::SequenceProto>(path));
+    if (!type.has_optional_type()) return value_of(parse<onnx::proto::TensorProto>(path));
+    const auto optional = parse<onnx::proto::OptionalProto>(path);
+    if (optional.has_tensor_value()) return value_of(optional.tensor_value());
+    if (optional.has_sequence_value()) return value_of(optional.sequence_value());
+    return {};
+}
+
+// How a value differs from the expected one; empty where it does not.  ONNX's own runner has these tolerances.
+std::string difference(const Value& value, const Value& expected)
+{
+    std::ostringstream text;
+    if (expected.is_sequence()) {
+        if (!value.is_sequence() || value.items().size() != expected.items().size())
+            return "another sequence";
+        for (std::size_t i = 0; i < expected.items().size(); ++i)
+            if (const auto inner = difference(value.items()[i], expected.items()[i]); !inner.empty())
+                return inner;
+        return {};
+    }
+    if (!expected.present()) return value.present() ? "a value where there is none" : "";
+    if (!value.present() || value.is_sequence()) return "no tensor";
+    if (&value.type() != &expected.type())
+        text << "the type " << value.type().name << ", not " << expected.type().name;
+    else if (!same(value.shape(), expected.shape()))
+        text << "the shape " << to_string(value.shape()) << ", not " << to_string(expected.shape());
+    if (!text.str().empty()) return text.str();
+    const std::vector<double> a = value.read_numbers(), b = expected.read_numbers();
+    constexpr double rtol = 1e-3, atol = 1e-7;
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        const bool both_nan = std::isnan(a[i]) && std::isnan(b[i]);
+        if (both_nan || a[i] == b[i] || std::abs(a[i] - b[i]) <= atol + rtol * std::abs(b[i])) continue;
+        text << a[i] << ", not " << b[i] << ", at " << i;
+        return text.str();
+    }
+    return {};
+}
+
+// Runs all data sets of a case; the reason why it fails, empty where it passes.
+std::string failure_of(const fs::path& folder)
+{
+    try {
+        const auto model = onnx::read_model(folder / "model.onnx");
+        const auto& graph = model->graph();
+        std::size_t compared = 0;
+        for (const auto& entry : fs::directory_iterator(folder)) {
+            if (!entry.is_directory()) continue;
+            Values inputs;
+            for (int i = 0; i < graph.input_size(); ++i) {
+                const fs::path file = entry.path() / ("input_" + std::to_string(i) + ".pb");
+                inputs.push_back(fs::exists(file) ? read_value(file, graph.input(i).type()) : Value());
+            }
+            const Values outputs = onnx::run_model(folder / "model.onnx", default_device(), inputs);
+            for (int i = 0; i < graph.output_size(); ++i) {
+                const Value expected = read_value(entry.path() / ("output_" + std::to_string(i) + ".pb"),
+                                                  graph.output(i).type());
+                const std::string other = difference(outputs.at(static_cast<std::size_t>(i)), expected);
+                if (!other.empty()) return "output " + std::to_string(i) + ": " + other;
+                ++compared;
+            }
+        }
+        return compared ? "" : "no output was compared";
+    } catch (const std::exception& error) {
+        return error.what();
+    }
+}
+
+std::size_t nodes_in(const fs::path& folder)
+{
+    return static_cast<std::size_t>(onnx::read_model(folder / "model.onnx")->graph().node_size());
+}
+
+// Rows "case device reason" of tests/expectations/onnx.txt; * stands for all devices.
+std::map<std::string, std::string> expected_failures()
+{
+    std::map<std::string, std::string> rows;
+    std::istringstream lines(read_text(REPRISE_ONNX_EXPECTATIONS));
+    for (std::string line; std::getline(lines, line);) {
+        std::istringstream words(line);
+        std::string name, device, reason;
+        words >> name >> device;
+        std::getline(words >> std::ws, reason);
+        const bool applies = device == "*" || default_device().name().rfind(device, 0) == 0;
+        if (!name.empty() && name[0] != '#' && applies) rows[name] = reason;
+    }
+    return rows;
+}
+
+TEST(OnnxNodes, PassExceptThoseWithAReason)
+{
+    const fs::path folder = REPRISE_ONNX_NODE_TESTS;
+    auto expected = expected_failures();
+    std::vector<fs::path> cases;
+    for (const auto& entry : fs::directory_iterator(folder)) cases.push_back(entry.path());
+    std::sort(cases.begin(), cases.end());
+    ASSERT_GT(cases.size(), 1700u) << folder;
+    const char* only = std::getenv("REPRISE_ONNX_CASE");
+    std::size_t single = 0, single_passed = 0, passed = 0;
+    for (const fs::path& path : cases) {
+        const std::string name = path.filename().string();
+        if (only && name.find(only) == name.npos) continue;
+        const std::string failure = failure_of(path);
+        const bool is_single = nodes_in(path) == 1;
+        single += is_single;
+        single_passed += is_single && failure.empty();
+        passed += failure.empty();
+        const bool listed = expected.count(name) != 0;
+        if (!failure.empty() && !listed) ADD_FAILURE() << name << ": " << failure;
+        if (failure.empty() && listed) ADD_FAILURE() << name << " passes: remove its row.";
+        expected.erase(name);
+    }
+    RecordProperty("passed", static_cast<int>(passed));
+    RecordProperty("passed_of_one_node", static_cast<int>(single_passed));
+    if (only) return;
+    for (const auto& [name, reason] : expected)
+        ADD_FAILURE() << name << " is listed, but there is no such case.";
+    EXPECT_GE(single_passed, 880u) << "of " << single;
+}
+
+} // namespace
