@@ -39,9 +39,9 @@ struct Port {
 
 // Options of Model.
 struct LoadOptions {
-    // Which floating initializers become parameters; the others become buffers.  Without a function these are all that
-    // have a dimension, except those that operators read as options, such as the scales of Resize and the running
-    // statistics of BatchNormalization.
+    // Which floating initializers become parameters.  Without a function these are all that have a dimension, except
+    // those that operators read as options, such as the scales of Resize, and the running statistics of
+    // BatchNormalization.  The others with a dimension become buffers; options and single numbers are constants.
     std::function<bool(const std::string& name, const Shape& shape)> trainable{};
     std::optional<Device> device = std::nullopt; // where the parameters are; nullopt: default_device()
 };

@@ -198,14 +198,16 @@ void Model::load(const std::shared_ptr<Impl>& impl, const LoadOptions& options)
     auto& initializers = *impl->proto->mutable_graph()->mutable_initializer();
     const auto constants = read_as(&OperatorOptions::constants, impl->proto->graph());
     const auto statistics = read_as(&OperatorOptions::statistics, impl->proto->graph());
-    const auto trained = [&](const std::string& name, const Shape& shape) {
-        if (options.trainable) return options.trainable(name, shape);
-        return !shape.empty() && !constants.count(name) && !statistics.count(name);
+    // Options of operators, and numbers without dimensions, such as epsilons, are constants unless the caller trains them.
+    const auto trained = [&](const proto::TensorProto& t) {
+        if (options.trainable)
+            return options.trainable(t.name(),
+                                     Shape(std::vector<std::int64_t>(t.dims().begin(), t.dims().end())));
+        return t.dims_size() > 0 && !constants.count(t.name()) && !statistics.count(t.name());
     };
     const auto is_variable = [&](const proto::TensorProto& t) {
-        return may_be_variable(t) &&
-               (!constants.count(t.name()) ||
-                trained(t.name(), Shape(std::vector<std::int64_t>(t.dims().begin(), t.dims().end()))));
+        if (!may_be_variable(t)) return false;
+        return (t.dims_size() > 0 && !constants.count(t.name())) || trained(t);
     };
     impl->prepare_all(is_variable);
     Names names(
@@ -217,8 +219,7 @@ void Model::load(const std::shared_ptr<Impl>& impl, const LoadOptions& options)
     for (auto& tensor : initializers) {
         if (is_variable(tensor)) {
             const auto constant = decode_tensor(tensor, impl->library.external);
-            const bool parameter = trained(tensor.name(), Shape(constant->shape()));
-            const Variable variable = names.add(tensor.name(), constant->tensor(device), parameter);
+            const Variable variable = names.add(tensor.name(), constant->tensor(device), trained(tensor));
             impl->variables[tensor.name()] = {variable, &constant->type()};
         }
         tensor.clear_raw_data();
