@@ -192,8 +192,9 @@ Value col2im(Call& call)
     for (const std::int64_t s : size) shape.emplace_back(s);
     Windows windows = read_windows(call, shape, kernel);
     const Dim n = x.size(0);
-    std::int64_t taps = 1;
-    for (const std::int64_t k : kernel) taps *= k;
+    Dim product = 1;
+    for (const std::int64_t k : kernel) product *= k;
+    const std::int64_t taps = product.value();
     const Dim c = floor_div(x.size(1), Dim(taps));
     // Each column element of its own channel is one that a transposed convolution with a kernel of ones in one place
     // puts there: the kernel is the identity of the taps.

@@ -108,6 +108,18 @@ void prepare_nodes(const google::protobuf::RepeatedPtrField<proto::NodeProto>& n
     find_last_uses(graph);
 }
 
+bool calls(const Graph& graph, const Function* wanted, std::set<const Function*>& seen)
+{
+    for (const Node& node : graph.nodes) {
+        for (const auto& [name, inner] : node.graphs)
+            if (calls(*inner, wanted, seen)) return true;
+        if (node.function == wanted) return true;
+        if (node.function && seen.insert(node.function).second && calls(node.function->body, wanted, seen))
+            return true;
+    }
+    return false;
+}
+
 } // namespace
 
 Graph prepare(const proto::GraphProto& from, Library& library,
@@ -143,6 +155,11 @@ void prepare_functions(const proto::ModelProto& model, Library& library)
         for (const auto& attribute : from.attribute_proto()) function.defaults[attribute.name()] = &attribute;
         prepare_nodes(from.node(), function.body, library);
         library.opsets = opsets;
+    }
+    for (const auto& [name, function] : library.functions) {
+        std::set<const Function*> seen;
+        if (calls(function->body, function.get(), seen))
+            library.problems.push_back("function (" + name.second + "): it calls itself");
     }
 }
 

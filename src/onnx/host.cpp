@@ -267,7 +267,9 @@ std::optional<Value> host_range(const Call& call)
         if (!call.value(i).integers()->constant() || call.value(i).integers()->values.size() != 1)
             return std::nullopt;
     const std::int64_t start = call.integers(0)[0], limit = call.integers(1)[0], delta = call.integers(2)[0];
-    if (delta == 0 || std::abs(start) > most_integers || std::abs(limit) > most_integers) return std::nullopt;
+    if (delta == 0 || start < -most_integers || start > most_integers || limit < -most_integers ||
+        limit > most_integers)
+        return std::nullopt;
     Integers out;
     for (std::int64_t i = start; delta > 0 ? i < limit : i > limit; i += delta) out.values.emplace_back(i);
     out.shape = {static_cast<std::int64_t>(out.values.size())};

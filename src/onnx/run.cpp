@@ -1,5 +1,7 @@
 // Runs graphs node by node.
 #include <algorithm>
+#include <new>
+#include <stdexcept>
 #include <utility>
 
 #include <reprise/error.hpp>
@@ -10,14 +12,8 @@ namespace reprise::onnx {
 
 namespace {
 
-constexpr std::size_t deepest_call = 64; // of functions in functions
-
 Values call_function(const Node& node, const Device& device, const Scope& caller, Values inputs)
 {
-    std::size_t depth = 0;
-    for (const Scope* scope = &caller; scope; scope = scope->outer) depth += scope->attributes != nullptr;
-    if (depth > deepest_call)
-        throw Error(ErrorKind::argument, "functions call one another more than 64 levels deep");
     auto attributes = node.function->defaults;
     for (const auto& attribute : node.proto->attribute()) attributes[attribute.name()] = &attribute;
     if (caller.attributes)
@@ -63,11 +59,11 @@ Values run_operator(const Operator& op, Call& call)
     return finished(op, call, std::get<Values (*)(Call&)>(op.run)(call));
 }
 
-[[noreturn]] void add_node(const proto::NodeProto& node, const Error& error)
+[[noreturn]] void fail_node(const proto::NodeProto& node, ErrorKind kind, const char* why)
 {
     const std::string name = !node.name().empty() ? node.name() : node.output_size() ? node.output(0) : "";
-    detail::fail(error.kind(), "onnx::Model", "The node (", name, ") of the operator (", node.op_type(),
-                 ") can't be computed: ", error.what());
+    detail::fail(kind, "onnx::Model", "The node (", name, ") of the operator (", node.op_type(),
+                 ") can't be computed: ", why);
 }
 
 Values run_node(const Node& node, const Device& device, const Scope& scope)
@@ -86,7 +82,12 @@ Values run_node(const Node& node, const Device& device, const Scope& scope)
     try {
         return run_operator(*node.op, call);
     } catch (const Error& error) {
-        add_node(*node.proto, error);
+        fail_node(*node.proto, error.kind(), error.what());
+    } catch (const std::bad_alloc&) {
+        fail_node(*node.proto, ErrorKind::out_of_memory, "The host lacks memory for it.");
+    } catch (const std::logic_error&) { // of at(), and of vectors that are too long
+        fail_node(*node.proto, ErrorKind::argument,
+                  "It has too few or too many numbers in an input or attribute.");
     }
 }
 

@@ -250,7 +250,8 @@ Value depth_to_space(Call& call)
 {
     const Tensor x = call[0];
     const std::int64_t b = call.integer("blocksize");
-    if (b < 1 || x.dim() != 4) call.fail("The blocks of (", b, ") need an image [N, C, H, W].");
+    if (b < 1 || b > 1 << 20 || x.dim() != 4)
+        call.fail("The blocks of (", b, ") need an image [N, C, H, W].");
     if (call.text("mode", "DCR") == "CRD") return pixel_shuffle(x, b);
     const Dim n = x.size(0), c = floor_div(x.size(1), Dim(b * b)), h = x.size(2), w = x.size(3);
     const Tensor parts = permute(reshape(x, Shape{n, b, b, c, h, w}), {0, 3, 4, 1, 5, 2});
@@ -261,7 +262,8 @@ Value space_to_depth(Call& call)
 {
     const Tensor x = call[0];
     const std::int64_t b = call.integer("blocksize");
-    if (b < 1 || x.dim() != 4) call.fail("The blocks of (", b, ") need an image [N, C, H, W].");
+    if (b < 1 || b > 1 << 20 || x.dim() != 4)
+        call.fail("The blocks of (", b, ") need an image [N, C, H, W].");
     const Dim n = x.size(0), c = x.size(1), h = floor_div(x.size(2), Dim(b)),
               w = floor_div(x.size(3), Dim(b));
     const Tensor parts = permute(reshape(x, Shape{n, c, h, b, w, b}), {0, 3, 5, 1, 2, 4});

@@ -8,6 +8,8 @@ namespace reprise::onnx {
 
 namespace {
 
+constexpr std::int64_t longest = 1 << 14; // of a transform, as its matrix is stored
+
 const ElementType& output_type(const Call& call)
 {
     const auto number = static_cast<int>(call.integer("output_datatype", 1));
@@ -20,6 +22,7 @@ const ElementType& output_type(const Call& call)
 Value window(const Call& call, double a, double b, double c)
 {
     const std::int64_t size = call.integers(0).at(0);
+    if (size < 0 || size > 1 << 24) call.fail("The size of the window is (", size, ").");
     const double n = static_cast<double>(call.flag("periodic", true) ? size : size - 1);
     std::vector<double> values;
     for (std::int64_t i = 0; i < size; ++i) {
@@ -106,7 +109,8 @@ Value dft(Call& call)
     const std::int64_t size = x.size(axis).value();
     std::int64_t n = inverse && onesided ? 2 * (size - 1) : size;
     if (call.has(1)) n = call.integers(1).at(0);
-    if (n < 1) call.fail("The length of the transform is (", n, ").");
+    if (n < 1 || n > longest)
+        call.fail("The length of the transform is (", n, "), not from 1 to (", longest, ").");
     // The axis last, the parts before it.
     Complex z = parts(x);
     z.real = movedim(z.real, axis, -1);
@@ -129,7 +133,7 @@ Value stft(Call& call)
     const std::int64_t step = call.integers(1).at(0);
     const Tensor shape = call.tensor_or_none(2);
     const std::int64_t n = call.has(3) ? call.integers(3).at(0) : call.shape(2).at(0).value();
-    if (step < 1 || n < 1) call.fail("The step is (", step, ") and the length (", n, ").");
+    if (step < 1 || n < 1 || n > longest) call.fail("The step is (", step, ") and the length (", n, ").");
     Complex z = parts(signal);
     const auto frames = [&](const Tensor& x) {
         if (!x.defined()) return x;

@@ -12,7 +12,7 @@ void check_list(const Call& call, const char* name, const std::vector<std::int64
     if (list.size() != size)
         call.fail("The attribute (", name, ") has (", list.size(), ") numbers, not (", size, ").");
     for (const std::int64_t value : list)
-        if (value < lowest || value > 1 << 24)
+        if (value < lowest || value > 1 << 20)
             call.fail("The attribute (", name, ") has the number (", value, ").");
 }
 
