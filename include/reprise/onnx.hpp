@@ -14,10 +14,14 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <variant>
 #include <vector>
 
+#include <reprise/grad_mode.hpp>
 #include <reprise/nn/module.hpp>
+#include <reprise/program.hpp>
 #include <reprise/structure.hpp>
 #include <reprise/tensor.hpp>
 
@@ -84,6 +88,28 @@ private:
     void load(const std::shared_ptr<Impl>&, const LoadOptions&);
     std::shared_ptr<Impl> impl_;
 };
+
+// Options of save().
+struct ExportOptions {
+    std::vector<std::string> inputs{};  // names of the inputs; without one: "input_0", ...
+    std::vector<std::string> outputs{}; // names of the outputs; without one: "output_0", ...
+    const nn::Module* module = nullptr; // its parameters and buffers keep their names; null: "state_0", ...
+};
+// Writes a recorded forward pass as a model of opset 20.  Symbols of its specs are named sizes (dim_param), and weights
+// are initializers with their present values.  The file is written as by save_safetensors().  Throws
+// Error(unsupported), which lists all parts that ONNX has no operators for, such as random numbers and changes of
+// state: record a forward pass in evaluation mode; Error(file) where the file can't be written.
+void save(const std::filesystem::path&, const Program&, const ExportOptions& = {});
+// Records a function, without gradients, and writes it: save("net.onnx", [&](Tensor x) { return net(x); },
+// {spec({batch, 3})}, {.module = &net}).  Errors also as of record().
+template <class F>
+requires(!std::is_base_of_v<Program, std::decay_t<F>>) void save(const std::filesystem::path& path, F&& f,
+                                                                 const ArgumentSpecs& specs,
+                                                                 const ExportOptions& options = {})
+{
+    const no_grad off;
+    save(path, record(std::forward<F>(f), specs), options);
+}
 
 // An operator that can be imported.
 struct OperatorInfo {
