@@ -44,6 +44,20 @@ std::map<std::string, Tensor> load_safetensors(const std::filesystem::path&,
 // Reads the same from a stream, which may contain more data after it.
 std::map<std::string, Tensor> load_safetensors(std::istream&, const std::optional<Device>& = std::nullopt);
 
+// ---- NumPy's files: numpy.save() and numpy.savez() write them, numpy.load() reads them ----
+// Writes an array (.npy).  Throws Error(dtype) for bf16, which NumPy does not have; Error(file) where the file can't be
+// written; Error(argument) for an undefined tensor.  The file is written as by save_safetensors().
+void save_npy(const std::filesystem::path&, const Tensor&);
+// Reads an array, in either order of elements and either order of bytes, on default_device() unless a device is given.
+// Throws Error(file) for a file that is missing, truncated or malformed; Error(dtype) for elements of a type that the
+// library does not have, such as u16 or texts; Error(unsupported) for a dtype that the device does not have.
+Tensor load_npy(const std::filesystem::path&, const std::optional<Device>& = std::nullopt);
+// Writes arrays by name (.npz), stored or compressed.  Errors as of save_npy(); Error(file) for 4 GiB and more.
+void save_npz(const std::filesystem::path&, const std::map<std::string, Tensor>&, bool compressed = false);
+// Reads all arrays of an archive, stored or compressed.  Errors as of load_npy().
+std::map<std::string, Tensor> load_npz(const std::filesystem::path&,
+                                       const std::optional<Device>& = std::nullopt);
+
 // ---- modules, optimizers, schedules, state dicts, tensors: save(net, path); load(net, path) ----
 // ---- each also to and from a stream: save(net, stream); load(net, stream) ----
 // Saves an object's state_dict() as a safetensors file.
