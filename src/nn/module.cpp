@@ -132,6 +132,21 @@ void Module::add_child(const std::string& name, Module& module, std::shared_ptr<
     children_.push_back({name, &module, std::move(owned)});
 }
 
+void Module::unregister(const std::string& name)
+{
+    const auto named = [&](const auto& entry) { return entry.first == name; };
+    if (std::erase_if(parameters_, named) + std::erase_if(buffers_, named) > 0) return;
+    const auto child =
+        std::find_if(children_.begin(), children_.end(), [&](const Child& c) { return c.name == name; });
+    if (child == children_.end())
+        fail(ErrorKind::argument, "unregister", "The module has no parameter, buffer or child (", name, ").");
+    if (!child->owned) { // one entry for each name under which this module refers to it
+        auto& parents = child->module->parents_;
+        parents.erase(std::find(parents.begin(), parents.end(), this));
+    }
+    children_.erase(child);
+}
+
 void Module::replace_modules(const Children& children)
 {
     std::vector<Child> before = std::exchange(children_, {});

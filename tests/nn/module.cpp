@@ -24,6 +24,7 @@ struct Bare : nn::Module {
     using Module::register_buffer;
     using Module::register_module;
     using Module::register_parameter;
+    using Module::unregister;
 };
 
 struct Block : nn::Module {
@@ -131,6 +132,24 @@ TEST(Module, AMemberAndItsRegistrationAreOneVariable)
     EXPECT_EQ(block.state_dict().at("scale").item<float>(), 3);
     block.parameters()[0].assign(full({1}, 4));
     EXPECT_EQ(block.scale.item<float>(), 4);
+}
+
+TEST(Module, AnUnregisteredNameCanBeRegisteredAgain)
+{
+    Bare parent;
+    auto child = std::make_unique<Bare>();
+    parent.register_parameter("w", ones({1}));
+    parent.register_buffer("steps", ones({1}));
+    parent.register_module("child", *child);
+    parent.register_module("again", *child);
+    parent.register_module("shared", std::make_shared<nn::Linear>(1, 1));
+    for (const char* name : {"w", "steps", "child", "shared"}) parent.unregister(name);
+    EXPECT_THAT(names(parent.state_dict()), ElementsAre());
+    EXPECT_EQ(parent.named_children().keys(), std::vector<std::string>{"again"});
+    parent.register_parameter("child", ones({1}));
+    child.reset(); // leaves the parent, in which it has one name left
+    EXPECT_EQ(parent.children().size(), 0u);
+    EXPECT_EQ(error_of([&] { parent.unregister("again"); }).kind, ErrorKind::argument);
 }
 
 // ---- state_dict and load_state_dict ----

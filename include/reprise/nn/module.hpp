@@ -302,6 +302,9 @@ protected:
         add_child(name, *module, module);
         return module;
     }
+    // Removes the parameter, buffer or child of this name, whose name can then be registered again.  Throws
+    // Error(argument) where there is none.
+    void unregister(const std::string& name);
     using Children = std::vector<std::pair<std::string, std::shared_ptr<Module>>>; // names and modules
     // Replaces all children by these modules.  If one is refused, as by register_module, nothing has changed.
     void replace_modules(const Children&);
