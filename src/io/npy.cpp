@@ -8,6 +8,7 @@
 #include <reprise/io.hpp>
 #include <reprise/ops/creation.hpp>
 #include <reprise/ops/shapes.hpp>
+#include <reprise/path_text.hpp>
 #include <reprise/whole_file.hpp>
 
 #include "io/mapped_file.hpp"
@@ -253,7 +254,7 @@ void save_npy(const std::filesystem::path& path, const Tensor& tensor)
 Tensor load_npy(const std::filesystem::path& path, const std::optional<Device>& device)
 {
     const io::MappedFile file = io::map_file("load_npy", path);
-    return io::decode_npy("load_npy", path.string(), file.bytes, device);
+    return io::decode_npy("load_npy", path_text(path), file.bytes, device);
 }
 
 } // namespace reprise

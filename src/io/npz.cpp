@@ -8,6 +8,7 @@
 
 #include <reprise/io.hpp>
 #include <reprise/ops/creation.hpp>
+#include <reprise/path_text.hpp>
 #include <reprise/whole_file.hpp>
 
 #include "io/mapped_file.hpp"
@@ -308,16 +309,17 @@ void save_npz(const std::filesystem::path& path, const std::map<std::string, Ten
 std::map<std::string, Tensor> load_npz(const std::filesystem::path& path, const std::optional<Device>& device)
 {
     const io::MappedFile file = io::map_file(loader, path);
-    const Archive archive(file.bytes, path.string());
+    const Archive archive(file.bytes, path_text(path));
     std::map<std::string, Tensor> tensors;
     for (const Entry& entry : archive.entries()) {
         constexpr std::string_view ending = ".npy";
         if (!entry.name.ends_with(ending)) continue;
         const std::string name = entry.name.substr(0, entry.name.size() - ending.size());
         if (tensors.count(name))
-            fail(ErrorKind::file, loader, "The file (", path.string(), ") has the array (", name, ") twice.");
+            fail(ErrorKind::file, loader, "The file (", path_text(path), ") has the array (", name,
+                 ") twice.");
         tensors[name] =
-            io::decode_npy(loader, path.string() + ": " + entry.name, archive.content(entry), device);
+            io::decode_npy(loader, path_text(path) + ": " + entry.name, archive.content(entry), device);
     }
     return tensors;
 }

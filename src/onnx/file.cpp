@@ -7,6 +7,7 @@
 
 #include <reprise/error.hpp>
 #include <reprise/onnx.hpp>
+#include <reprise/path_text.hpp>
 
 namespace reprise::onnx {
 
@@ -20,17 +21,17 @@ std::vector<std::byte> read_bytes(const std::filesystem::path& path, std::uint64
 {
     std::ifstream file(path, std::ios::binary | std::ios::ate);
     const std::streamoff size = file ? static_cast<std::streamoff>(file.tellg()) : -1;
-    if (size < 0) detail::fail(ErrorKind::file, reader, "The file (", path.string(), ") can't be read.");
+    if (size < 0) detail::fail(ErrorKind::file, reader, "The file (", path_text(path), ") can't be read.");
     const auto bytes = static_cast<std::uint64_t>(size);
     if (offset > bytes || (length && *length > bytes - offset))
-        detail::fail(ErrorKind::file, reader, "The file (", path.string(), ") has (", bytes,
+        detail::fail(ErrorKind::file, reader, "The file (", path_text(path), ") has (", bytes,
                      ") bytes, but a tensor begins at (", offset, ") and has (", length.value_or(0),
                      "): it may be truncated.");
     std::vector<std::byte> data(static_cast<std::size_t>(length.value_or(bytes - offset)));
     file.seekg(static_cast<std::streamoff>(offset));
     file.read(reinterpret_cast<char*>(data.data()), static_cast<std::streamsize>(data.size()));
     if (!file)
-        detail::fail(ErrorKind::file, reader, "The file (", path.string(), ") can't be read to its end.");
+        detail::fail(ErrorKind::file, reader, "The file (", path_text(path), ") can't be read to its end.");
     return data;
 }
 
@@ -52,13 +53,13 @@ std::shared_ptr<proto::ModelProto> parse_model(std::span<const std::byte> bytes,
 
 std::shared_ptr<proto::ModelProto> read_model(const std::filesystem::path& path)
 {
-    return parse_model(read_bytes(path, 0, std::nullopt), path.string());
+    return parse_model(read_bytes(path, 0, std::nullopt), path_text(path));
 }
 
 ExternalData external_data_in(const std::filesystem::path& folder)
 {
     return [folder](const std::string& location, std::uint64_t offset, std::optional<std::uint64_t> length) {
-        const std::filesystem::path inside = std::filesystem::path(location).lexically_normal();
+        const std::filesystem::path inside = path_of_text(location).lexically_normal();
         if (inside.is_absolute() || inside.has_root_path() || inside.empty() || *inside.begin() == "..")
             detail::fail(ErrorKind::file, reader, "The external data (", location,
                          ") is not in the folder of the model.");

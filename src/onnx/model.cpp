@@ -6,6 +6,7 @@
 #include <reprise/error.hpp>
 #include <reprise/onnx.hpp>
 #include <reprise/ops.hpp>
+#include <reprise/path_text.hpp>
 #include <reprise/program.hpp>
 
 #include "onnx/call.hpp"
@@ -177,7 +178,7 @@ Model::Model(const std::filesystem::path& path, const LoadOptions& options)
 {
     const auto impl = std::make_shared<Impl>();
     impl->proto = read_model(path);
-    impl->file = path.string();
+    impl->file = path_text(path);
     impl->library.external = external_data_in(path.parent_path());
     load(impl, options);
 }
@@ -301,7 +302,7 @@ Values run_model(const std::filesystem::path& path, const Device& device, Values
     read_opsets(*proto, library);
     prepare_functions(*proto, library);
     const Graph graph = prepare(proto->graph(), library);
-    check_problems(library, path.string());
+    check_problems(library, path_text(path));
     Scope scope;
     return run_graph(graph, device, scope, std::move(inputs));
 }

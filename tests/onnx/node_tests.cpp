@@ -34,7 +34,8 @@ std::string read_text(const fs::path& path)
 template <class Message> Message parse(const fs::path& path)
 {
     Message message;
-    if (!message.ParseFromString(read_text(path))) throw std::runtime_error("can't parse " + path.string());
+    if (!message.ParseFromString(read_text(path)))
+        throw std::runtime_error("can't parse " + reprise::path_text(path));
     return message;
 }
 
@@ -156,7 +157,7 @@ TEST(OnnxNodes, PassExceptThoseWithAReason)
     const char* only = std::getenv("REPRISE_ONNX_CASE");
     std::size_t single = 0, single_passed = 0, passed = 0;
     for (const fs::path& path : cases) {
-        const std::string name = path.filename().string();
+        const std::string name = reprise::path_text(path.filename());
         if (only && name.find(only) == name.npos) continue;
         const std::string failure = failure_of(path);
         const bool is_single = nodes_in(path) == 1;
