@@ -26,28 +26,38 @@ TEST(CsvFile, HasEachRowWhenAddReturns)
     csv.add({3e20, -std::numeric_limits<double>::infinity()});
     EXPECT_EQ(read_text(scratch / "x.csv"), "step,\"loss, \"\"smoothed\"\"\"\n1,0.1\n2,nan\n3e+20,-inf\n");
     EXPECT_EQ(csv.rows(), 3u);
-    CsvFile steps(scratch / "steps.csv", {"step", "loss"});
-    for (const int step : {-1, 0, 99999, 100000, 1000000}) steps.add(step, 1e-7);
-    EXPECT_EQ(read_text(scratch / "steps.csv"),
-              "step,loss\n-1,1e-07\n0,1e-07\n99999,1e-07\n100000,1e-07\n1000000,1e-07\n");
-    CsvFile kept(scratch / "steps.csv", {"step", "loss"}, {.keep_rows = 4});
-    EXPECT_THAT(read_text(scratch / "steps.csv"), testing::EndsWith("\n100000,1e-07\n"));
     CsvFile anew(scratch / "x.csv", {"a"});
     EXPECT_EQ(read_text(scratch / "x.csv"), "a\n");
+}
+
+TEST(CsvFile, KeepsRowsOfIntegersAndRealNumbers)
+{
+    const Scratch scratch;
+    {
+        CsvFile steps(scratch / "steps.csv", {"step", "loss"});
+        for (const int step : {-1, 0, 99999, 100000, 1000000}) steps.add(step, 1e-7);
+        EXPECT_EQ(read_text(scratch / "steps.csv"),
+                  "step,loss\n-1,1e-07\n0,1e-07\n99999,1e-07\n100000,1e-07\n1000000,1e-07\n");
+    }
+    const CsvFile kept(scratch / "steps.csv", {"step", "loss"}, {.keep_rows = 4});
+    EXPECT_THAT(read_text(scratch / "steps.csv"), testing::EndsWith("\n100000,1e-07\n"));
 }
 
 TEST(CsvFile, GoesOnAfterTheRowsOfACheckpoint)
 {
     const Scratch scratch;
-    write_text(scratch / "x.csv", "a,b\n1,2\n3,4\n5,6\n7,"); // the last row was cut
-    CsvFile csv(scratch / "x.csv", {"a", "b"}, {.keep_rows = 2});
-    EXPECT_EQ(csv.rows(), 2u);
-    csv.add({8, 9});
-    EXPECT_EQ(read_text(scratch / "x.csv"), "a,b\n1,2\n3,4\n8,9\n");
-    CsvFile all(scratch / "x.csv", {"a", "b"}, {.keep_rows = 3});
-    EXPECT_EQ(read_text(scratch / "x.csv"), "a,b\n1,2\n3,4\n8,9\n");
-    CsvFile none(scratch / "x.csv", {"a", "b"}, {.keep_rows = 0});
-    EXPECT_EQ(read_text(scratch / "x.csv"), "a,b\n");
+    const auto path = scratch / "x.csv";
+    write_text(path, "a,b\n1,2\n3,4\n5,6\n7,"); // the last row was cut
+    {
+        CsvFile csv(path, {"a", "b"}, {.keep_rows = 2});
+        EXPECT_EQ(csv.rows(), 2u);
+        csv.add({8, 9});
+        EXPECT_EQ(read_text(path), "a,b\n1,2\n3,4\n8,9\n");
+    }
+    CsvFile(path, {"a", "b"}, {.keep_rows = 3}); // Windows does not replace a file that is open
+    EXPECT_EQ(read_text(path), "a,b\n1,2\n3,4\n8,9\n");
+    CsvFile(path, {"a", "b"}, {.keep_rows = 0});
+    EXPECT_EQ(read_text(path), "a,b\n");
 }
 
 TEST(CsvFile, NamesWhatIsWrong)
