@@ -1,10 +1,10 @@
 # reprise::onnx: import and export of ONNX models.  It is built if protobuf and ONNX's onnx-ml.proto are found, which
 # `scripts/setup onnx` installs: the proto in the project's folder .onnx.
 
-# reprise_onnx_proto(<variable> <name> [<imported name>]) compiles onnx/<name>.proto, as reprise-<name>, and sets
-# <variable> to its source.  The package becomes reprise.onnx.proto, so that its symbols differ from those of other
-# compilations of the same messages that a program links.
-function(reprise_onnx_proto variable name)
+# reprise_onnx_messages(<target> <name>) adds an object library of onnx/<name>.proto, compiled as reprise-<name>.  The
+# package becomes reprise.onnx.proto, so that its symbols differ from those of other compilations of the same messages
+# that a program links.  It is a target of its own, so that generating the messages waits for no other target.
+function(reprise_onnx_messages target name)
     cmake_path(GET REPRISE_ONNX_PROTO PARENT_PATH folder)
     set(out ${PROJECT_BINARY_DIR}/reprise-onnx)
     file(READ ${folder}/${name}.proto text)
@@ -16,13 +16,20 @@ function(reprise_onnx_proto variable name)
     add_custom_command(OUTPUT ${source} ${out}/reprise-${name}.pb.h
         COMMAND protobuf::protoc --cpp_out=${out} -I ${out} reprise-${name}.proto
         DEPENDS ${out}/reprise-${name}.proto COMMENT "Messages of ${name}.proto" VERBATIM)
-    set(${variable} ${source} PARENT_SCOPE)
+    add_library(${target} OBJECT ${source})
+    set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+    target_compile_features(${target} PUBLIC cxx_std_20)
+    target_include_directories(${target} SYSTEM PUBLIC ${out})
+    target_link_libraries(${target} PUBLIC protobuf::libprotobuf-lite)
+    if(NOT MSVC)
+        target_compile_options(${target} PRIVATE -w) # generated code is not ours to warn about
+    endif()
 endfunction()
 
 # reprise_onnx() adds reprise::onnx, or says why not.
 function(reprise_onnx)
     find_package(Protobuf QUIET)
-    find_file(REPRISE_ONNX_PROTO onnx/onnx-ml.proto PATHS ${PROJECT_SOURCE_DIR}/.onnx NO_CMAKE_FIND_ROOT_PATH
+    find_file(REPRISE_ONNX_PROTO onnx/onnx-ml.proto HINTS ${PROJECT_SOURCE_DIR}/.onnx NO_CMAKE_FIND_ROOT_PATH
         DOC "ONNX's description of its format")
     mark_as_advanced(REPRISE_ONNX_PROTO)
     if(NOT REPRISE_ONNX_PROTO OR NOT TARGET protobuf::protoc OR NOT TARGET protobuf::libprotobuf-lite)
@@ -30,12 +37,10 @@ function(reprise_onnx)
             "so there will be no reprise::onnx")
         return()
     endif()
+    reprise_onnx_messages(reprise_onnx_ml onnx-ml)
     reprise_sources(sources src/onnx)
-    reprise_onnx_proto(messages onnx-ml)
-    # Generated code is not ours to warn about.
-    set_source_files_properties(${messages} PROPERTIES COMPILE_OPTIONS "$<$<NOT:$<CXX_COMPILER_ID:MSVC>>:-w>"
-        SKIP_PRECOMPILE_HEADERS ON)
-    add_library(reprise_onnx STATIC ${sources} ${messages})
+    add_library(reprise_onnx STATIC ${sources} $<TARGET_OBJECTS:reprise_onnx_ml>)
+    add_dependencies(reprise_onnx reprise_onnx_ml)
     add_library(reprise::onnx ALIAS reprise_onnx)
     set_target_properties(reprise_onnx PROPERTIES EXPORT_NAME onnx POSITION_INDEPENDENT_CODE ON)
     target_include_directories(reprise_onnx PRIVATE ${PROJECT_SOURCE_DIR}/src ${REPRISE_GENERATED})

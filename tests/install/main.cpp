@@ -4,6 +4,9 @@
 #include <vector>
 
 #include <reprise/reprise.hpp>
+#ifdef WITH_ONNX
+#include <reprise/onnx.hpp>
+#endif
 #ifdef WITH_VULKAN
 #include <vulkan/vulkan.h>
 #endif
@@ -47,6 +50,12 @@ int main()
                 std::fprintf(stderr, "Nothing is fused: the program was not linked with the fuser\n");
                 return 1;
             }
+        }
+#endif
+#ifdef WITH_ONNX
+        if (rp::onnx::operators().empty()) {
+            std::fprintf(stderr, "The program was not linked with the importer of ONNX models\n");
+            return 1;
         }
 #endif
         return right ? 0 : 1;
