@@ -52,8 +52,7 @@ Value einsum_of(Call& call)
     return einsum(equation, call.tensors());
 }
 
-// The determinant, by elimination without exchanging rows within a column of symbolic values: rows are exchanged by
-// selecting the largest pivot.  [..., n, n] -> [...].
+// The determinant by elimination with the largest pivot of each column, [..., n, n] -> [...].
 Value determinant(Call& call)
 {
     Tensor m = call[0];

@@ -95,7 +95,7 @@ Value group_normalization(Call& call)
 {
     const Tensor x = call[0], scale = call[1], bias = call[2];
     const std::int64_t groups = call.integer("num_groups");
-    const Dim n = x.size(0), c = x.size(1);
+    const Dim n = x.size(0);
     if (groups < 1 || x.dim() < 3)
         call.fail("The shape ", to_string(x.shape()), " has no (", groups, ") groups.");
     const DType wide = call.opset() >= 21 ? stash_type(call) : x.dtype();
@@ -105,7 +105,6 @@ Value group_normalization(Call& call)
         return add(mul(reshape(y, x.shape()), by_channel(scale.to(wide), x)), by_channel(bias.to(wide), x))
             .to(x.dtype());
     const Tensor shifted = add(mul(y, unsqueeze(scale.to(wide), 1)), unsqueeze(bias.to(wide), 1));
-    static_cast<void>(c);
     return reshape(shifted, x.shape()).to(x.dtype());
 }
 

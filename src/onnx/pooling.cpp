@@ -121,7 +121,7 @@ Value average_pool(Call& call)
         counted.push_back(with_padding ? given.before[i] + size + given.after[i] : size);
         if (!with_padding) continue;
         around.before[i] = 0;
-        around.after[i] = windows.after[i] - given.after[i];
+        around.after[i] = padding_size(windows.after[i] - given.after[i]);
     }
     const Tensor ones_of = ones(counted, {.dtype = x.dtype(), .device = call.device});
     return div(y, average_of(call, ones_of, around));

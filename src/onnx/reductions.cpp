@@ -84,7 +84,7 @@ bool is_empty(const Tensor& x, const Dims& dims)
 }
 
 // Bools are reduced as integers, and the extremum of nothing is the lowest or the highest number.
-Tensor extremum(const Call& call, const Tensor& x, const Dims& dims, bool keep, bool largest)
+Tensor extremum(const Tensor& x, const Dims& dims, bool keep, bool largest)
 {
     if (is_empty(x, dims)) {
         const double limit = std::numeric_limits<double>::infinity();
@@ -92,20 +92,19 @@ Tensor extremum(const Call& call, const Tensor& x, const Dims& dims, bool keep, 
         return full_like(nothing, largest ? -limit : limit).to(x.dtype());
     }
     if (x.dtype() == boolean) return largest ? any(x, dims, keep) : all(x, dims, keep);
-    static_cast<void>(call);
     return largest ? amax(x, dims, keep) : amin(x, dims, keep);
 }
 
 Value reduce_max(Call& call)
 {
-    return reduce(
-        call, [&](const Tensor& x, const Dims& d, bool keep) { return extremum(call, x, d, keep, true); });
+    return reduce(call,
+                  [&](const Tensor& x, const Dims& d, bool keep) { return extremum(x, d, keep, true); });
 }
 
 Value reduce_min(Call& call)
 {
-    return reduce(
-        call, [&](const Tensor& x, const Dims& d, bool keep) { return extremum(call, x, d, keep, false); });
+    return reduce(call,
+                  [&](const Tensor& x, const Dims& d, bool keep) { return extremum(x, d, keep, false); });
 }
 
 template <bool largest> Value arg_extremum(Call& call)

@@ -27,8 +27,13 @@ Value compress(Call& call)
     std::int64_t axis = 0;
     if (call.has_attribute("axis")) axis = call.axis("axis", 0, x.dim());
     else x = reshape(x, Shape{-1});
-    const Tensor picked = reshape(nonzero(call[1]), Shape{-1});
-    return index_select(x, axis, picked);
+    if (const Integers* known = call.value(1).integers(); known && known->constant()) {
+        std::vector<std::int64_t> picked;
+        for (std::size_t i = 0; i < known->values.size(); ++i)
+            if (known->values[i].value()) picked.push_back(static_cast<std::int64_t>(i));
+        return index_select(x, axis, from_vector(picked, Shape{picked.size()}, {.device = call.device}));
+    }
+    return index_select(x, axis, reshape(nonzero(call[1]), Shape{-1}));
 }
 
 // The first position of each distinct value; positions [n] and their values' numbers [n] -> [count].
@@ -78,7 +83,7 @@ const Operator rows[] = {
     {"Binarizer", binarizer, {.domain = "ai.onnx.ml"}},
     {"Compress",
      compress,
-     {.typed = Typed::as_input, .limits = "the condition can't be computed while recording"}},
+     {.typed = Typed::as_input, .limits = "the condition must be constant in a recorded model"}},
     {"NonZero", non_zero, {.limits = "can't be recorded"}},
     {"TopK", top_k, {.typed = Typed::first, .limits = "values are always sorted"}},
     {"Unique", unique_of, {.typed = Typed::first, .limits = "can't be recorded"}},

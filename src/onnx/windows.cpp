@@ -31,6 +31,8 @@ void pad_same(Windows& windows, const Shape& shape, bool upper)
 
 } // namespace
 
+Dim padding_size(const Dim& size) { return size.is_constant() ? size : max(size, Dim(0)); }
+
 bool Windows::symmetric() const
 {
     for (std::size_t i = 0; i < rank(); ++i)
@@ -88,7 +90,7 @@ Windows exact_windows(Windows windows, const Shape& shape)
         Dim count = floor_div(space, stride) + 1;
         if (windows.ceil_mode)
             count = min(ceil_div(space, stride), floor_div(size + windows.before[i] - 1, stride)) + 1;
-        windows.after[i] = (count - 1) * stride + windows.extent(i) - size - windows.before[i];
+        windows.after[i] = padding_size((count - 1) * stride + windows.extent(i) - size - windows.before[i]);
     }
     windows.ceil_mode = false;
     return windows;

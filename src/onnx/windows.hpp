@@ -26,6 +26,9 @@ Windows read_windows(const Call&, const Shape& shape, std::vector<std::int64_t> 
 // The padding that makes the number of windows along axis i exact: windows that would begin in the padding at the end
 // are left out, and `after` reaches to the end of the last window.  Returns nothing to round.
 Windows exact_windows(Windows, const Shape& shape);
+// A size of padding for pooling, which leaves elements out that no window reaches.  Constants below 0 cut them off;
+// a size that depends on symbols can't be cut and is 0 instead.
+Dim padding_size(const Dim&);
 // Pads the last dimensions by constants.
 Tensor pad_images(const Tensor&, const DimVector& before, const DimVector& after, double value);
 // The first N numbers of a list.

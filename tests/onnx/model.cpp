@@ -67,6 +67,27 @@ TEST(OnnxModel, IsRecordedAtASymbolicBatch)
         EXPECT_TRUE(rp::equal(program(rp::ones({rows, 3})), model(rp::ones({rows, 3})))) << rows;
 }
 
+// Windows that leave elements of the image out, at sizes that divide by the stride and at others.
+TEST(OnnxModel, PoolsImagesOfSymbolicSizes)
+{
+    for (const bool ceil_mode : {false, true})
+        for (const char* op : {"MaxPool", "AveragePool", "LpPool"}) {
+            Builder b(19);
+            b.input("x", TensorProto::FLOAT, {1, 2, "height", "width"});
+            b.output("y", TensorProto::FLOAT, {1, 2, "h", "w"});
+            b.node(op, {"x"}, {"y"});
+            b.with("kernel_shape", {3, 2}).with("strides", {3, 2}).with("pads", {1, 0, 1, 1});
+            b.with("ceil_mode", std::int64_t{ceil_mode});
+            Model model(b.bytes());
+            const rp::Program program =
+                rp::record([&](rp::Tensor x) { return model(x); }, {model.input_specs()[0]});
+            for (const int size : {4, 5, 6, 7, 8, 9}) {
+                const rp::Tensor x = rp::rand({1, 2, size, size + 3});
+                EXPECT_TRUE(rp::allclose(program(x), model(x))) << op << " " << size << " " << ceil_mode;
+            }
+        }
+}
+
 TEST(OnnxModel, RefusesInputsThatDoNotFit)
 {
     Model model(small().bytes());

@@ -14,6 +14,7 @@
 #include <reprise-onnx-data.pb.h>
 #include <reprise/reprise.hpp>
 
+#include "onnx/call.hpp"
 #include "onnx/file.hpp"
 
 #include "onnx/testing.hpp"
@@ -175,6 +176,82 @@ TEST(OnnxNodes, PassExceptThoseWithAReason)
     for (const auto& [name, reason] : expected)
         ADD_FAILURE() << name << " is listed, but there is no such case.";
     EXPECT_GE(single_passed, 880u) << "of " << single;
+}
+
+// Whether an operator's results follow from the sizes of its inputs, and not from random numbers.
+bool can_be_recorded(const onnx::Operator& op)
+{
+    const std::string limits = op.options.limits;
+    return limits.find("can't be recorded") == limits.npos && limits.find("random") == limits.npos;
+}
+
+// The inputs of a case of which those are arguments of a program that are floating and not read on the host.
+struct RecordedCase {
+    onnx::Graph graph;
+    Values values;
+    std::vector<std::size_t> recorded; // indices of the arguments
+    std::vector<Tensor> arguments;
+    std::vector<Spec> specs;
+
+    std::vector<Tensor> run(const std::vector<Tensor>& given) const
+    {
+        Values inputs = values;
+        for (std::size_t k = 0; k < recorded.size(); ++k)
+            inputs[recorded[k]] = Value(given[k], &values[recorded[k]].type());
+        onnx::Scope scope;
+        std::vector<Tensor> outputs;
+        for (const Value& value : onnx::run_graph(graph, default_device(), scope, inputs))
+            if (value.present() && !value.is_sequence()) outputs.push_back(value.tensor(default_device()));
+        return outputs;
+    }
+};
+
+// Compares a recorded run of a case with an eager one.  Returns whether there was something to record.
+bool compare_recorded(const fs::path& folder)
+{
+    const auto model = onnx::read_model(folder / "model.onnx");
+    const auto& graph = model->graph();
+    const auto* op = onnx::find_operator(graph.node(0).domain(), graph.node(0).op_type());
+    if (graph.node_size() != 1 || !op || !can_be_recorded(*op)) return false;
+    onnx::Library library;
+    onnx::read_opsets(*model, library);
+    RecordedCase one{onnx::prepare(graph, library), {}, {}, {}, {}};
+    for (int i = 0; i < graph.input_size(); ++i) {
+        if (!graph.input(i).type().has_tensor_type()) return false;
+        const fs::path file = folder / "test_data_set_0" / ("input_" + std::to_string(i) + ".pb");
+        const auto constant = onnx::decode_tensor(parse<onnx::proto::TensorProto>(file), {});
+        one.values.emplace_back(constant);
+        const bool is_argument = constant->type().is_floating() && !constant->shape().empty();
+        if (!is_argument || op->options.constants >> i & 1) continue;
+        one.recorded.push_back(static_cast<std::size_t>(i));
+        one.arguments.push_back(constant->tensor(default_device()));
+        one.specs.push_back(spec(one.arguments.back().shape(), one.arguments.back().dtype()));
+    }
+    if (one.recorded.empty()) return false;
+    const auto run = [&](const std::vector<Tensor>& given) { return one.run(given); };
+    const std::vector<Tensor> eager = run(one.arguments);
+    const std::vector<Tensor> replayed = record_function(run, one.specs).call(one.arguments);
+    EXPECT_EQ(eager.size(), replayed.size());
+    for (std::size_t k = 0; k < eager.size(); ++k)
+        EXPECT_EQ(difference(Value(replayed[k]), Value(eager[k])), "");
+    return true;
+}
+
+TEST(OnnxNodes, GiveTheSameWhenRecorded)
+{
+    const auto failing = expected_failures();
+    std::size_t compared = 0;
+    for (const auto& entry : fs::directory_iterator(REPRISE_ONNX_NODE_TESTS)) {
+        const std::string name = entry.path().filename().string();
+        if (failing.count(name)) continue;
+        SCOPED_TRACE(name);
+        try {
+            compared += compare_recorded(entry.path());
+        } catch (const Error& error) {
+            ADD_FAILURE() << error.what();
+        }
+    }
+    EXPECT_GT(compared, 1000u);
 }
 
 } // namespace
