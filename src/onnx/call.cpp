@@ -141,6 +141,14 @@ std::int64_t Call::axis(std::int64_t given, std::int64_t rank) const
     return given < 0 ? given + rank : given;
 }
 
+Tensor Call::from_host(const std::vector<double>& numbers, const Shape& shape, DType dtype) const
+{
+    const CreationOptions options{.dtype = dtype, .device = device};
+    if (dtype == f64) return from_vector(numbers, shape, options);
+    // Devices without f64 take f32 only.
+    return from_vector(std::vector<float>(numbers.begin(), numbers.end()), shape, options);
+}
+
 Values Call::run(const Graph& graph, Values inputs) const
 {
     Scope inner{&scope};

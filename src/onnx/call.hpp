@@ -77,6 +77,8 @@ public:
         return axis(integer(name, otherwise), rank);
     }
 
+    // A tensor of numbers that the operator has computed on the host, on the device of the run.
+    Tensor from_host(const std::vector<double>& numbers, const Shape& shape, DType dtype) const;
     // Runs a graph of this node; its outputs in order.
     Values run(const Graph&, Values inputs) const;
     // Throws Error(argument) with this text.

@@ -26,7 +26,7 @@ Value constant(Call& call)
         return full(Shape{}, static_cast<double>(a->f()), {.dtype = f32, .device = device});
     if (call.attribute("value_floats")) {
         const std::vector<double> all = call.reals("value_floats");
-        return from_vector(all, Shape{all.size()}, {.dtype = f32, .device = device});
+        return call.from_host(all, Shape{all.size()}, f32);
     }
     if (const auto* a = call.attribute("value_int")) return Value::scalar(Dim(std::int64_t{a->i()}));
     if (call.attribute("value_ints")) return Value::sizes(DimVector(call.list("value_ints")));

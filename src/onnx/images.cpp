@@ -137,8 +137,7 @@ Tensor resize_axis(const Call& call, const Tensor& x, std::int64_t axis, const R
         y = index_select(x, axis, index);
     } else {
         const DType dtype = is_floating(x.dtype()) ? x.dtype() : f32;
-        const Tensor matrix = from_vector(weights(sizes, rule, at), Shape{sizes.size, sizes.out},
-                                          {.dtype = dtype, .device = call.device});
+        const Tensor matrix = call.from_host(weights(sizes, rule, at), Shape{sizes.size, sizes.out}, dtype);
         y = movedim(matmul(movedim(x.to(dtype), axis, -1), matrix), -1, axis);
     }
     std::vector<std::uint8_t> outside;

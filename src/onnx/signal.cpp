@@ -30,7 +30,7 @@ Value window(const Call& call, double a, double b, double c)
         values.push_back(a - b * std::cos(angle) + c * std::cos(2 * angle));
     }
     const ElementType& type = output_type(call);
-    return Value(from_vector(values, Shape{size}, {.dtype = type.held, .device = call.device}), &type);
+    return Value(call.from_host(values, Shape{size}, type.held), &type);
 }
 
 Value hann(Call& call) { return window(call, 0.5, 0.5, 0); }
@@ -38,8 +38,8 @@ Value hamming(Call& call) { return window(call, 25.0 / 46, 21.0 / 46, 0); }
 Value blackman(Call& call) { return window(call, 0.42, 0.5, 0.08); }
 
 // cos and sin of 2 pi j k / n as matrices [inputs, outputs].
-std::pair<Tensor, Tensor> rotations(std::int64_t n, std::int64_t inputs, std::int64_t outputs,
-                                    const CreationOptions& options)
+std::pair<Tensor, Tensor> rotations(const Call& call, std::int64_t n, std::int64_t inputs,
+                                    std::int64_t outputs, DType dtype)
 {
     std::vector<double> cosines, sines;
     for (std::int64_t j = 0; j < inputs; ++j)
@@ -50,7 +50,7 @@ std::pair<Tensor, Tensor> rotations(std::int64_t n, std::int64_t inputs, std::in
             sines.push_back(std::sin(angle));
         }
     const Shape shape{inputs, outputs};
-    return {from_vector(cosines, shape, options), from_vector(sines, shape, options)};
+    return {call.from_host(cosines, shape, dtype), call.from_host(sines, shape, dtype)};
 }
 
 // A complex number as its two parts, which may be absent.
@@ -59,10 +59,10 @@ struct Complex {
 };
 
 // The transform of the last dimension, whose size is at most n: the first `outputs` of n numbers.
-Complex transform(const Complex& x, std::int64_t n, std::int64_t outputs, bool inverse)
+Complex transform(const Call& call, const Complex& x, std::int64_t n, std::int64_t outputs, bool inverse)
 {
     const std::int64_t inputs = x.real.size(-1).value();
-    const auto [c, s] = rotations(n, inputs, outputs, {.dtype = x.real.dtype(), .device = x.real.device()});
+    const auto [c, s] = rotations(call, n, inputs, outputs, x.real.dtype());
     Tensor real = matmul(x.real, c), imaginary = matmul(x.real, inverse ? s : neg(s));
     if (x.imaginary.defined()) {
         real = add(real, matmul(x.imaginary, inverse ? neg(s) : s));
@@ -120,7 +120,7 @@ Value dft(Call& call)
         z = mirrored(z, n);
     }
     z = {head(z.real, n), head(z.imaginary, n)};
-    Complex y = transform(z, n, onesided && !inverse ? n / 2 + 1 : n, inverse);
+    Complex y = transform(call, z, n, onesided && !inverse ? n / 2 + 1 : n, inverse);
     y.real = movedim(y.real, -1, axis);
     if (inverse && onesided) return unsqueeze(y.real, -1);
     return stack({y.real, movedim(y.imaginary, -1, axis)}, -1);
@@ -142,7 +142,7 @@ Value stft(Call& call)
     };
     z = {frames(z.real), frames(z.imaginary)};
     const bool onesided = call.flag("onesided", true) && !z.imaginary.defined();
-    const Complex y = transform(z, n, onesided ? n / 2 + 1 : n, false);
+    const Complex y = transform(call, z, n, onesided ? n / 2 + 1 : n, false);
     return stack({y.real, y.imaginary}, -1);
 }
 
@@ -176,8 +176,7 @@ Value mel_weight_matrix(Call& call)
         }
     }
     const ElementType& type = output_type(call);
-    return Value(from_vector(matrix, Shape{spectrum, bins}, {.dtype = type.held, .device = call.device}),
-                 &type);
+    return Value(call.from_host(matrix, Shape{spectrum, bins}, type.held), &type);
 }
 
 const Operator rows[] = {
