@@ -199,7 +199,8 @@ void Model::load(const std::shared_ptr<Impl>& impl, const LoadOptions& options)
     auto& initializers = *impl->proto->mutable_graph()->mutable_initializer();
     const auto constants = read_as(&OperatorOptions::constants, impl->proto->graph());
     const auto statistics = read_as(&OperatorOptions::statistics, impl->proto->graph());
-    // Options of operators, and numbers without dimensions, such as epsilons, are constants unless the caller trains them.
+    // Options of operators, and numbers without dimensions, such as epsilons, are constants unless the caller trains
+    // them.
     const auto trained = [&](const proto::TensorProto& t) {
         if (options.trainable)
             return options.trainable(t.name(),

@@ -1,5 +1,5 @@
-// Models that are exported: they are imported again here, and check_exports.py gives the files to ONNX's own checker and
-// evaluator.
+// Models that are exported: they are imported again here, and check_exports.py gives the files to ONNX's own checker
+// and evaluator.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
