@@ -42,6 +42,10 @@ if(TARGET reprise_fuser)
     reprise_pkgconfig(reprise-fuser "Compiles kernels for Reprise at run time" reprise -Wl,-u,reprise_link_fuser
         "-L\${libdir}" -lreprise_fuser ${Shaderc_LIBRARY} ${Shaderc_parts})
 endif()
+if(TARGET reprise_onnx)
+    reprise_pkgconfig(reprise-onnx "Reads and writes ONNX models for Reprise" "reprise protobuf-lite" "-L\${libdir}"
+        -lreprise_onnx)
+endif()
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 if(TARGET reprise_command)
     install(TARGETS reprise_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
@@ -55,5 +59,6 @@ set(CPACK_DEBIAN_PACKAGE_MAINTAINER "The authors of Reprise")
 set(CPACK_DEBIAN_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_PACKAGE_DEPENDS zlib1g-dev)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON) # of the command
-set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "libvulkan1, libshaderc-dev, glslang-dev, spirv-tools") # the last three for the fuser
+# For the fuser: shaderc, glslang and spirv-tools; for reprise::onnx: protobuf.
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "libvulkan1, libshaderc-dev, glslang-dev, spirv-tools, libprotobuf-dev")
 include(CPack)

@@ -65,6 +65,7 @@ class Reprise(ConanFile):
     def generate(self):
         toolchain = CMakeToolchain(self)
         toolchain.cache_variables["REPRISE_FUSER"] = bool(self.options.fuser)
+        toolchain.cache_variables["REPRISE_ONNX"] = False
         toolchain.cache_variables["REPRISE_SAMPLES"] = False
         toolchain.cache_variables["REPRISE_TOOLS"] = False
         toolchain.generate()
