@@ -118,15 +118,14 @@ struct Model::Impl {
     Graph graph;
     std::vector<Port> inputs, outputs;
     std::vector<const ElementType*> input_types; // null: any
-    // Parameters and buffers by the names of the file, and the types that they have there.
-    std::map<std::string, std::pair<Variable, const ElementType*>> variables;
-    std::optional<Device> device; // of the options
+    std::map<std::string, Variable> variables;   // parameters and buffers by the names of the file
+    std::optional<Device> device;                // of the options
 
     Device device_for(const std::vector<Tensor>& given) const
     {
         for (const Tensor& input : given)
             if (input.defined()) return input.device();
-        for (const auto& [name, variable] : variables) return variable.first.device();
+        for (const auto& [name, variable] : variables) return variable.device();
         return device.value_or(default_device());
     }
     void prepare_all(const std::function<bool(const proto::TensorProto&)>& is_variable)
@@ -222,7 +221,7 @@ void Model::load(const std::shared_ptr<Impl>& impl, const LoadOptions& options)
         if (is_variable(tensor)) {
             const auto constant = decode_tensor(tensor, impl->library.external);
             const Variable variable = names.add(tensor.name(), constant->tensor(device), trained(tensor));
-            impl->variables[tensor.name()] = {variable, &constant->type()};
+            impl->variables[tensor.name()] = variable;
         }
         tensor.clear_raw_data();
     }
@@ -276,8 +275,7 @@ std::vector<Tensor> Model::forward(std::vector<Tensor> inputs)
         else values.emplace_back(given, model.input_types[i]);
     }
     Scope scope;
-    for (const auto& [name, variable] : model.variables)
-        scope.values.emplace(name, Value(variable.first, variable.second));
+    for (const auto& [name, variable] : model.variables) scope.values.emplace(name, Value(variable));
     const Device device = model.device_for(inputs);
     std::vector<Tensor> outputs;
     for (const Value& value : run_graph(model.graph, device, scope, std::move(values))) {

@@ -237,6 +237,19 @@ TEST(OnnxEncoder, TrainsAsTheNativeOne)
     for (std::size_t i = 0; i < a.size(); ++i) EXPECT_NEAR(a[i], b[i], 1e-4 * std::abs(a[i])) << i;
 }
 
+TEST(OnnxEncoder, RunsWithinAutocast)
+{
+    Encoder native;
+    rp::onnx::Model imported(Exporter(native).build().bytes());
+    const Batch b = batches()[0];
+    const rp::Tensor exact = imported(std::vector<rp::Tensor>{b.ids, b.mask})[0];
+    const rp::autocast on(rp::bf16);
+    const rp::Tensor y = imported(std::vector<rp::Tensor>{b.ids, b.mask})[0];
+    const float error = rp::max(rp::abs(y.to(rp::f32) - exact)).item<float>();
+    EXPECT_LT(error, 0.05f);
+    EXPECT_GT(error, 0.0f);
+}
+
 TEST(OnnxEncoder, HasTheNamesOfTheFile)
 {
     Encoder native;
