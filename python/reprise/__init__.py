@@ -1,0 +1,17 @@
+"""Trains neural networks on any GPU.  A training step is recorded once and replayed at any shape.
+
+The functions and classes have PyTorch's names.  docs/python.md of the project is the guide.
+"""
+
+from . import _core
+from ._core import *  # noqa: F403
+from ._modes import autocast, detect_anomaly, enable_grad, no_grad
+from ._programs import checkpoint, record
+
+del nn, optim, train  # noqa: F821: those of _core, in whose place are the modules of this package
+from . import nn, optim, train  # type: ignore[no-redef]  # noqa: E402
+
+dtype = _core.DType
+bool = _core.DType.bool  # type: ignore[assignment, misc]  # noqa: A001
+
+__all__ = [name for name in dict(globals()) if not name.startswith("_")]

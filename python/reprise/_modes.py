@@ -1,0 +1,49 @@
+"""Context managers that set a mode of the thread.  Each also decorates a function."""
+
+from contextlib import ContextDecorator
+
+from . import _core
+
+
+class _Mode(ContextDecorator):
+    def __init__(self, make):
+        self._make = make
+        self._guards = []
+
+    def _recreate_cm(self):
+        return _Mode(self._make)  # so that a decorated function can call itself
+
+    def __enter__(self):
+        self._guards.append(self._make())
+        return self
+
+    def __exit__(self, *_):
+        self._guards.pop().leave()
+
+
+class no_grad(_Mode):
+    """Within it, ops of this thread are not recorded for gradients."""
+
+    def __init__(self):
+        super().__init__(lambda: _core.GradModeGuard(False))
+
+
+class enable_grad(_Mode):
+    """Within it, ops of this thread are recorded for gradients, also within a no_grad()."""
+
+    def __init__(self):
+        super().__init__(lambda: _core.GradModeGuard(True))
+
+
+class autocast(_Mode):
+    """Within it, products compute in float16 or bfloat16, and sums and losses in float32."""
+
+    def __init__(self, dtype=_core.bfloat16, enabled=True):
+        super().__init__(lambda: _core.AutocastGuard(dtype, enabled))
+
+
+class detect_anomaly(_Mode):
+    """Within it, the first NaN is an error that names the op that computed it; slow, for debugging."""
+
+    def __init__(self):
+        super().__init__(_core.AnomalyGuard)

@@ -1,0 +1,46 @@
+"""record() and checkpoint() as functions and as decorators."""
+
+import functools
+
+from . import _core
+
+
+def record(function=None, specs=None, **options):
+    """Runs a function once on placeholders and returns a Program that replays its ops at any sizes.
+
+    `specs` has the type of each argument: spec(shape, dtype) for a tensor, a symbol for a size, or a list, tuple or
+    dictionary of these.  The function returns tensors, None, or lists, tuples and dictionaries of them.  With the
+    specs alone the result is a decorator:
+
+        @record([spec([batch, 8])])
+        def double(x):
+            return x * 2
+
+    Options, by keyword:
+        keep_grads: whether grad returns the gradients that a call has computed
+        slots: the maximum number of calls of the program in flight
+        timestamps: measures the time of each launch, for times()
+        fuse: fuses chains of elementwise ops into kernels, with the same bits
+        device: the device to run on; default_device() if it is None
+        memory_budget: the number of bytes that a call may hold; values are recomputed to stay within it
+    """
+    if not callable(function):
+        if specs is not None:
+            raise TypeError("record() takes a function and its specs, or only specs.")
+        return lambda f: record(f, function, **options)
+    if specs is None:
+        raise TypeError("record() needs the specs of the function's arguments.")
+    program = _core.record(function, specs, **options)
+    functools.update_wrapper(program, function, updated=())
+    del program.__wrapped__  # the function, and what it refers to, need not live as long as the program
+    return program
+
+
+def checkpoint(function, *args, policy="everything", layer="", saved_dtype=None):
+    """Calls function(*args) so that the values inside are recomputed in the backward pass, with the same bits.
+
+    policy: "everything", or "selective": all except results of products, convolutions and attention
+    layer: a name for the statistics of memory
+    saved_dtype: the dtype in which arguments and results are saved
+    """
+    return _core.checkpoint(function, *args, policy=policy, layer=layer, saved_dtype=saved_dtype)

@@ -1,0 +1,3 @@
+"""Optimizers and schedules of the learning rate, with the names of torch.optim."""
+
+from ._core.optim import *  # noqa: F403

@@ -1,0 +1,130 @@
+// Tensor and Variable: properties, gradients and evaluation.  Its ops are generated, its operators in operators.cpp.
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <reprise/hooks.hpp>
+#include <reprise/ops/linear_algebra.hpp>
+
+#include "arrays.hpp"
+#include "binding.hpp"
+
+namespace reprise::python {
+namespace {
+
+void bind_properties(nb::class_<Tensor>& tensor)
+{
+    tensor.def_prop_ro("shape", &Tensor::shape, "The sizes of all dimensions: int, or Dim while recording.")
+        .def_prop_ro("ndim", &Tensor::dim, "The number of dimensions.")
+        .def_prop_ro("dtype", &Tensor::dtype, "The type of the elements.")
+        .def_prop_ro("device", &Tensor::device, "The device that holds the tensor.")
+        .def_prop_ro("is_leaf", &Tensor::is_leaf)
+        .def_prop_ro(
+            "T",
+            [](const Tensor& t) {
+                const Unlocked unlocked;
+                return t.T();
+            },
+            "All dimensions in reverse order; a view.")
+        .def_prop_ro(
+            "mT",
+            [](const Tensor& t) {
+                const Unlocked unlocked;
+                return t.mT();
+            },
+            "The last two dimensions swapped; a view.")
+        .def_prop_rw("requires_grad", &Tensor::requires_grad,
+                     [](Tensor& t, bool on) { t.requires_grad_(on); })
+        .def_prop_rw(
+            "grad", [](const Tensor& t) { return defined_ones(t.grad()); },
+            [](Tensor& t, const std::optional<Tensor>& gradient) { t.set_grad(tensor_or_none(gradient)); },
+            nb::for_setter(nb::arg("gradient").none()),
+            "The gradient that backward passes have added up, or None.")
+        .def(
+            "size",
+            [](const Tensor& t, std::optional<std::int64_t> dim) -> nb::object {
+                return dim ? nb::cast(t.size(*dim)) : nb::cast(t.shape());
+            },
+            "dim"_a = nb::none(), "The size of a dimension, or all sizes.");
+}
+
+void bind_gradients(nb::class_<Tensor>& tensor)
+{
+    tensor
+        .def(
+            "backward",
+            [](const Tensor& t, const std::optional<Tensor>& gradient, std::optional<bool> retain_graph,
+               bool create_graph) {
+                const Unlocked unlocked;
+                t.backward(tensor_or_none(gradient), retain_graph, create_graph);
+            },
+            "gradient"_a = nb::none(), "retain_graph"_a = nb::none(), "create_graph"_a = false,
+            "Adds the gradients of this tensor to the grad of each leaf that requires one.")
+        .def(
+            "register_hook",
+            [](const Tensor& t, std::function<std::optional<Tensor>(const Tensor&)> hook) {
+                const Unlocked unlocked;
+                return t.register_hook(std::function<Tensor(const Tensor&)>(
+                    [hook = std::move(hook)](const Tensor& g) { return tensor_or_none(hook(g)); }));
+            },
+            "hook"_a, "Calls hook(gradient) in each backward pass; a returned tensor replaces the gradient.")
+        .def("eval", &Tensor::eval, "Starts the computation without waiting for it.",
+             nb::call_guard<Unlocked>());
+}
+
+} // namespace
+
+nb::class_<Tensor> bind_tensor(nb::module_& m)
+{
+    nb::class_<HookHandle>(m, "HookHandle", "A registered hook.")
+        .def("remove", &HookHandle::remove, nb::call_guard<Unlocked>());
+    nb::class_<Tensor> tensor(m, "Tensor", nb::is_weak_referenceable(),
+                              "An array of elements of one dtype on one device, as torch.Tensor.");
+    tensor.attr("__array_ufunc__") = nb::none(); // so that NumPy leaves array + tensor to the tensor
+    bind_properties(tensor);
+    bind_gradients(tensor);
+    tensor.def("__hash__", [](const Tensor& t) { return std::hash<const void*>()(t.cell().get()); })
+        .def("__repr__",
+             [](const Tensor& t) {
+                 const Unlocked unlocked;
+                 return t.defined() ? to_string(t) : std::string("<undefined tensor>");
+             })
+        .def("__format__",
+             [](const Tensor& t, const std::string& format) -> nb::object {
+                 if (format.empty()) return nb::str(nb::cast(t));
+                 return nb::handle(number_of(t)).attr("__format__")(format);
+             })
+        .def("__copy__", [](const Tensor& t) { return t; })
+        .def("__deepcopy__", [](const Tensor& t, nb::handle) {
+            const Unlocked unlocked;
+            return t.detach().clone().requires_grad_(t.requires_grad());
+        });
+    nb::class_<Variable, Tensor>(
+        m, "Variable", "A leaf that can be assigned: a parameter, or without a gradient a running value.")
+        .def(
+            "__init__",
+            [](Variable* self, nb::handle value, bool requires_grad) {
+                const Tensor given = tensor_of(value);
+                const Unlocked unlocked;
+                new (self) Variable(given, requires_grad);
+            },
+            "value"_a, "requires_grad"_a = true);
+    m.def(
+        "eval",
+        [](const std::vector<Tensor>& tensors) {
+            const Unlocked unlocked;
+            eval(tensors);
+        },
+        "tensors"_a, "Starts the computation of several tensors together, without waiting.");
+    m.def(
+        "to_string",
+        [](const Tensor& t) {
+            const Unlocked unlocked;
+            return to_string(t);
+        },
+        "x"_a);
+    return tensor;
+}
+
+} // namespace reprise::python
