@@ -193,7 +193,8 @@ def statements(text: str):
 
 
 FUNCTION = re.compile(
-    r"(?P<result>(?:[\w:<>,*& ]|\bconst\b)*?[\w>&*])?\s*\b(?P<name>operator\(\)|[A-Za-z_]\w*)\s*\((?P<rest>.*)$",
+    r"(?P<result>(?:[\w:<>,*& ]|\bconst\b)*?[\w>&*])?\s*"
+    r"\b(?P<name>operator\(\)|[A-Za-z_]\w*)\s*\((?P<rest>.*)$",
     re.S,
 )
 

@@ -96,7 +96,10 @@ def define(target: str, name: str, b: Binding, call: str) -> str:
     """Returns the definition of a function; `call` is the called function with its qualification."""
     value = f"{call}({', '.join(b.passed)})"
     body = f"const Unlocked unlocked;\n{b.statements}return {wrapped(b, value)};"
-    return f'{target}.def("{name}", []({declared(b)}) {{\n{body}\n}}{annotations(b)}, {doc(b.function.comment)});\n'
+    return (
+        f'{target}.def("{name}", []({declared(b)}) {{\n{body}\n'
+        f"}}{annotations(b)}, {doc(b.function.comment)});\n"
+    )
 
 
 def wrapped(b: Binding, value: str) -> str:

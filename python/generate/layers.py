@@ -43,7 +43,7 @@ class Layers:
 
     @staticmethod
     def instance(c: Class, spelled: str) -> Class:
-        """Replaces the types that a template takes, in its constructors, by those of the base class as it is written."""
+        """Replaces the types that a template takes, in its constructors, by those that the base is written with."""
         found = re.fullmatch(r"[\w:]+<(\w+)>", spelled)
         taken = re.fullmatch(r"class (\w+)", c.template)
         if not found or not taken:
@@ -154,8 +154,8 @@ class Layers:
             for field in each.fields:
                 if field.type == "Variable":
                     text += (
-                        f'bound.def_prop_ro("{field.name}", [](const M& self) {{ return variable_or_none(self.'
-                        f"{field.name}); }}, {doc(field.comment)});\n"
+                        f'bound.def_prop_ro("{field.name}", [](const M& self) {{\n'
+                        f"return variable_or_none(self.{field.name});\n}}, {doc(field.comment)});\n"
                     )
                 elif field.type in self.concrete:
                     text += (
@@ -236,7 +236,10 @@ def setter(types: Types, settings: Class) -> str:
     for target, value in values.items():
         a = next(x for x in arguments if re.search(rf"\b{x.name}\b", value))
         plain = re.sub(r"^const (.*)&$", r"\1", a.type)
-        text += f'if (key == "{a.name}") {{\nconst auto {a.name} = nb::cast<{plain}>(value);\n{target} = {value};\n}} else '
+        text += (
+            f'if (key == "{a.name}") {{\nconst auto {a.name} = nb::cast<{plain}>(value);\n'
+            f"{target} = {value};\n}} else "
+        )
     return text + "return false;\nreturn true;\n"
 
 
@@ -254,10 +257,11 @@ def write_optimizers(out: Path, types: Types, headers: dict[str, Header]) -> dic
             )
             b = Binding(Function(c.name, "void", ()), arguments, made, [])
             text += (
-                f"{{\nusing S = optim::{settings.name};\nconst auto set = [](S& options, const std::string& key, "
-                f"nb::handle value) {{\n{setter(types, settings)}}};\n"
-                f'auto optimizer = bind_optimizer<optim::{c.name}, S>(home, "{c.name}", {doc(c.comment)}, set);\n'
-                f'optimizer.def("__init__", [set](optim::{c.name}* self, nb::handle params, {declared(b)}) {{\n'
+                f"{{\nusing O = optim::{c.name};\nusing S = optim::{settings.name};\n"
+                "const auto set = [](S& options, const std::string& key, nb::handle value) {\n"
+                f"{setter(types, settings)}}};\n"
+                f'auto optimizer = bind_optimizer<O, S>(home, "{c.name}", {doc(c.comment)}, set);\n'
+                f'optimizer.def("__init__", [set](O* self, nb::handle params, {declared(b)}) {{\n'
                 f"{b.statements}make_optimizer(self, params, options, set);\n"
                 f'}}, nb::arg("params"){annotations(b)});\n}}\n'
             )
@@ -280,7 +284,8 @@ def write_optimizers(out: Path, types: Types, headers: dict[str, Header]) -> dic
         for b in without_covered(bindings):
             keep = ", nb::keep_alive<1, 2>()"  # the schedule refers to its optimizer
             text += (
-                f'schedule.def("__init__", [](optim::{c.name}* self, {declared(b)}) {{\nconst Unlocked unlocked;\n'
+                f'schedule.def("__init__", [](optim::{c.name}* self, {declared(b)}) {{\n'
+                "const Unlocked unlocked;\n"
                 f"{b.statements}new (self) optim::{c.name}({', '.join(b.passed)});\n"
                 f"}}{annotations(b)}{keep});\n"
             )
@@ -313,8 +318,8 @@ def schedule_members(c: Class, is_schedule: bool) -> str:
         if f.name == "step" and f.parameters:
             p = f.parameters[0]
             text += (
-                f'schedule.def("step", [](optim::{c.name}& self, {p.type} {p.name}) {{ self.step({p.name}); }}, '
-                f'nb::arg("{p.name}"), {doc(f.comment)});\n'
+                f'schedule.def("step", [](optim::{c.name}& self, {p.type} {p.name}) {{\n'
+                f'self.step({p.name});\n}}, nb::arg("{p.name}"), {doc(f.comment)});\n'
             )
             if is_schedule:
                 text += f'schedule.def("step", [](optim::{c.name}& self) {{ self.step(); }});\n'

@@ -178,7 +178,8 @@ def write_ops(
     write(
         out / "ops.cpp",
         f'#include "generated.hpp"\n\nnamespace reprise::python {{\n{declarations}\n'
-        f"void bind_ops(nb::module_& m, nb::class_<Tensor>& tensor)\n{{\n{body}}}\n}} // namespace reprise::python\n",
+        f"void bind_ops(nb::module_& m, nb::class_<Tensor>& tensor)\n{{\n{body}}}\n"
+        "} // namespace reprise::python\n",
     )
     reasons = {
         **{f"Tensor.{n}": r for n, r in MEMBERS_BY_HAND.items()},

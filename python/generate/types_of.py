@@ -1,4 +1,4 @@
-"""How a C++ parameter or result becomes one of Python: its type in the binding, its default, and how it is passed on."""
+"""How a C++ parameter or result becomes one of Python: its type in the binding, its default, how it is passed on."""
 
 import re
 from dataclasses import dataclass

@@ -63,8 +63,8 @@ def test_elementwise_ops_and_methods_have_the_names_of_the_table():
 def test_options_are_keywords(name):
     text = getattr(rp, name).__doc__
     expected = {
-        "conv2d": "bias: reprise._core.Tensor | None = None, stride: int | collections.abc.Sequence[int] = 1, "
-        "padding: int | collections.abc.Sequence[int] | str = 0",
+        "conv2d": "bias: reprise._core.Tensor | None = None, "
+        "stride: int | collections.abc.Sequence[int] = 1, padding: int | collections.abc.Sequence[int] | str = 0",
         "max_pool2d": "ceil_mode: bool = False",
         "scaled_dot_product_attention": "causal_alignment: str = 'upper_left'",
         "cross_entropy": "ignore_index: int = -100, reduction: str = 'mean', label_smoothing: float = 0.0",
