@@ -32,6 +32,7 @@ void bind_operators(nb::class_<Tensor>&);
 void bind_indexing(nb::class_<Tensor>&);
 void bind_arrays(nb::module_&, nb::class_<Tensor>&);
 void bind_autograd(nb::module_&, nb::class_<Tensor>&);
+void bind_custom_functions(nb::module_&);
 void bind_ops(nb::module_&, nb::class_<Tensor>&); // generated
 void bind_programs(nb::module_&);
 void bind_modules(nb::module_& nn);

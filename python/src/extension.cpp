@@ -17,6 +17,7 @@ NB_MODULE(_core, m)
     bind_indexing(tensor);
     bind_ops(m, tensor);
     bind_autograd(m, tensor);
+    bind_custom_functions(m);
     bind_programs(m);
     nb::module_ modules = m.def_submodule("nn", "Layers and networks, with the names of torch.nn.");
     bind_modules(modules);

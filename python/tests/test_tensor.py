@@ -143,6 +143,33 @@ def test_a_hook_replaces_a_gradient_until_it_is_removed():
     assert a.grad.item() == 11
 
 
+def test_a_custom_function_has_its_own_gradient():
+    kept = []
+
+    def forward(context, x, y):
+        kept.append(context)
+        context.save_for_backward(x.exp())
+        assert context.needs_input_grad(0) and not context.needs_input_grad(1)
+        return x.exp() * y
+
+    def backward(context, gradient):
+        (exp,) = context.saved_tensors
+        return gradient * exp * 10, None
+
+    f = rp.CustomFunction("ten_exp", forward, backward)
+    x, y = rp.tensor([0.0, 1.0], requires_grad=True), rp.ones(2)
+    f(x, y).sum().backward()
+    np.testing.assert_allclose(x.grad.numpy(), 10 * np.exp([0.0, 1.0]), rtol=1e-6)
+    with pytest.raises(RuntimeError, match="during its call"):
+        kept[0].saved_tensors
+
+    def failing(context, gradient):
+        raise LookupError("backward")
+
+    with pytest.raises(LookupError, match="backward"):
+        rp.CustomFunction("fails", lambda c, t: t * 1, failing)(x).sum().backward()
+
+
 def test_modes_decorate_functions():
     @rp.no_grad()
     def f(x, depth=2):

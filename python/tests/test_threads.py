@@ -89,6 +89,19 @@ def test_hooks_run_while_other_threads_compute():
     assert in_threads(4, run) == []
 
 
+def test_functions_of_graphs_are_released_while_other_threads_compute():
+    """The library may destroy them under a lock, where it must not wait for the GIL."""
+
+    def run(i):
+        for _ in range(30):
+            f = rp.CustomFunction("f", lambda c, t: t * 2, lambda c, g: g * 2)
+            x = rp.rand(8, requires_grad=True)
+            f(f(x)).sum().backward()
+            assert x.grad.tolist() == [4] * 8
+
+    assert in_threads(4, run) == []
+
+
 def test_the_gil_is_free_during_a_call_of_the_library():
     p = rp.record(lambda x: x @ x @ x, [rp.spec([256, 256])])
     x = rp.rand(256, 256)
