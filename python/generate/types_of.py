@@ -31,6 +31,15 @@ RENAMED = {
     ("hardshrink", "lambda"): "lambd",
     ("exponential_", "lambda"): "lambd",
 }
+Bound = tuple[str, str, str | None, str]
+NUMBERS = {
+    "double": "float",
+    "bool": "bool",
+    **dict.fromkeys(("std::int64_t", "std::size_t", "std::uint32_t", "std::uint64_t"), "int"),
+}
+LISTS = {"Dim", "Shape", "Dims", "Parameters", "ScaleFactors", "PerGroup", "optim::PerGroup"} | {
+    f"std::vector<{item}>" for item in ("std::int64_t", "double", "Tensor", "Variable")
+}
 RENAMED_EVERYWHERE = {"with_bias": "bias"}
 RESERVED = {"from", "lambda", "is", "in", "not", "and", "or", "def", "del", "pass", "with", "as", "None"}
 # Names of arguments that have none in C++, by their type.
@@ -185,91 +194,75 @@ class Types:
         bound, value, default, kind = self.binding(type, name, default)
         return Argument(name, bound, value, default, kind)
 
-    def binding(self, type: str, name: str, default: str | None) -> tuple[str, str, str | None, str]:
+    def binding(self, type: str, name: str, default: str | None) -> Bound:
+        """Returns the type of the binding's parameter, the expression that is passed on, the default, and the kind."""
+        for of in (self.number_or_text, self.list_or_sizes, self.optional, self.object_or_callable):
+            if found := of(type, name, default):
+                return found
+        return self.choice(type, name, default)
+
+    def number_or_text(self, type: str, name: str, default: str | None) -> Bound | None:
+        if type in NUMBERS:
+            return type, name, self.braces(type, default), NUMBERS[type]
+        if type in ("std::string", "std::string_view"):
+            return "const std::string&", name, "std::string()" if default == "{}" else default, "str"
+        if type == "DType":
+            return type, name, default, "dtype"
+        if type == "std::pair<double, double>":
+            return type, name, self.braces(type, default), type
+        return None
+
+    def list_or_sizes(self, type: str, name: str, default: str | None) -> Bound | None:
+        """Sizes, dimensions, windows and other lists, which have conversions in python/src/casters.hpp."""
+        if type in LISTS:
+            kind = {"Dim": "int", "Dims": "dims"}.get(type, type)
+            type = "optim::PerGroup" if type == "PerGroup" else type
+            return f"const {type}&", name, self.braces(type, default), kind
+        if re.fullmatch(r"Window(Sizes|Strides|Padding)<\d+>|std::array<Dim, \d+>", type):
+            return f"const {type}&", name, self.braces(type, default), "sizes"
+        if found := re.fullmatch(r"std::array<std::int64_t, (\d+)>", type):
+            sizes = f"WindowSizes<{found[1]}>"
+            made = None if default is None else f"{sizes}({default})"
+            return f"const {sizes}&", f"{name}.array()", made, "sizes"
+        return None
+
+    def optional(self, type: str, name: str, default: str | None) -> Bound | None:
+        """What Python may give as None."""
         if type == "Tensor":
             if default is None:
                 return "const Tensor&", name, None, "tensor"
             return "const std::optional<Tensor>&", f"tensor_or_none({name})", "nb::none()", "tensor"
-        if type in ("double", "bool", "std::int64_t", "std::size_t", "std::uint32_t", "std::uint64_t"):
-            number = {"double": "float", "bool": "bool"}.get(type, "int")
-            return type, name, self.braces(type, default), number
-        if type in ("std::string", "std::string_view"):
-            return "const std::string&", name, "std::string()" if default == "{}" else default, "str"
-        if type in (
-            "Dim",
-            "Shape",
-            "Dims",
-            "std::vector<std::int64_t>",
-            "std::vector<Tensor>",
-            "std::vector<double>",
-            "std::vector<Variable>",
-            "Parameters",
-            "ScaleFactors",
-            "PerGroup",
-            "optim::PerGroup",
-        ):
-            kind = {"Dim": "int", "Dims": "dims"}.get(type, type)
-            type = "optim::PerGroup" if type == "PerGroup" else type
-            return f"const {type}&", name, self.braces(type, default), kind
-        if type == "DType":
-            return "DType", name, default, "dtype"
-        if type == "Device":
-            return "const DeviceName&", f"{name}.device()", default, "device"
         if type == "std::optional<Device>":
             return "const std::optional<DeviceName>&", f"device_or_none({name})", "nb::none()", "device"
-        if found := re.fullmatch(
-            r"std::optional<(double|std::int64_t|std::uint64_t|bool|DType|Dim|Shape)>", type
-        ):
-            kind = {
-                "double": "float",
-                "std::int64_t": "int",
-                "std::uint64_t": "int",
-                "DType": "dtype",
-                "Dim": "int",
-            }
-            bound = type if found[1] not in ("Dim", "Shape") else f"const {type}&"
-            is_none = default in ("{}", "std::nullopt", None)
-            return (
-                bound,
-                name,
-                None if default is None else "nb::none()" if is_none else default,
-                kind.get(found[1], found[1]),
-            )
-        if re.fullmatch(r"Window(Sizes|Strides|Padding)<\d+>", type):
-            return f"const {type}&", name, self.braces(type, default), "sizes"
-        if found := re.fullmatch(r"std::array<std::int64_t, (\d+)>", type):
-            sizes = f"WindowSizes<{found[1]}>"
-            return (
-                f"const {sizes}&",
-                f"{name}.array()",
-                None if default is None else f"{sizes}({default})",
-                "sizes",
-            )
-        if re.fullmatch(r"std::array<Dim, \d+>", type):
-            return f"const {type}&", name, self.braces(type, default), "sizes"
+        if type == "std::tuple<Tensor, Tensor>":
+            given = f"const std::optional<{type}>&"
+            return given, f"{name}.value_or({type}())", default and "nb::none()", type
+        found = re.fullmatch(r"std::optional<(.*)>", type)
+        if not found or found[1] not in {*NUMBERS, "DType", "Dim", "Shape"}:
+            return None
+        given = f"const {type}&" if found[1] in ("Dim", "Shape") else type
+        if default is not None:
+            default = "nb::none()" if default in ("{}", "std::nullopt") else default
+        kind = NUMBERS.get(found[1]) or {"DType": "dtype", "Dim": "int"}.get(found[1], found[1])
+        return given, name, default, kind
+
+    def object_or_callable(self, type: str, name: str, default: str | None) -> Bound | None:
+        if type == "Device":
+            return "const DeviceName&", f"{name}.device()", default, "device"
         if type in ("Optimizer", "optim::Optimizer"):
             return "optim::Optimizer&", name, None, "optimizer"
         if type in self.layers:
             return f"const nn::{type}&", name, None, type
-        if type == "std::tuple<Tensor, Tensor>":
-            bound = f"std::optional<{type}>"
-            return f"const {bound}&", f"{name}.value_or({type}())", default and "nb::none()", type
         if type == "std::vector<std::shared_ptr<LRScheduler>>":
             return "const optim::Schedulers&", name, None, type
         if found := re.fullmatch(r"(std::vector<)?std::function<(\w+)\((.*)\)>>?", type):
             taken = ", ".join(parameter_type(a) for a in split(found[3]))
             function = f"std::function<{found[2]}({taken})>"
-            return (
-                (f"std::vector<{function}>" if found[1] else function),
-                name,
-                default and "nb::none()",
-                "callable",
-            )
-        if type == "std::pair<double, double>":
-            return type, name, self.braces(type, default), type
-        return self.choice(type, name, default)
+            given = f"std::vector<{function}>" if found[1] else function
+            return given, name, default and "nb::none()", "callable"
+        return None
 
-    def choice(self, type: str, name: str, default: str | None) -> tuple[str, str, str | None, str]:
+    def choice(self, type: str, name: str, default: str | None) -> Bound:
         inner = re.fullmatch(r"Choice<(.*)>", type)
         enum = inner[1] if inner else type
         qualified = self.enums.get(enum) or self.enums.get(enum.rsplit("::", 1)[-1])
