@@ -5,6 +5,7 @@ import statistics
 import subprocess
 import time
 
+import pytest
 import reprise as rp
 
 LIMIT = 20.0  # µs on top of the call in C++
@@ -26,7 +27,11 @@ def microseconds():
     return statistics.median(rounds)
 
 
-def test_a_call_costs_little_more_than_in_cpp(record_property, capsys):
+def test_a_call_costs_little_more_than_in_cpp(capsys):
+    if not rp.default_device().is_cpu:
+        pytest.skip(
+            "calls wait for the driver, whose time varies by more than the limit: use a device of the host"
+        )
     own = microseconds()
     program = os.environ.get("REPRISE_PYTHON_OVERHEAD")
     in_cpp = 0.0
