@@ -56,8 +56,8 @@ public:
     bool requires_grad() const { return CreationOptions::requires_grad; } // whether a gradient is required
 };
 
-// Functions that begin a chain of options: dtype(kLong).requires_grad(true).  They have a namespace of their own, as the
-// library has a namespace `device`.
+// Functions that begin a chain of options: dtype(kLong).requires_grad(true).  They have a namespace of their own, as
+// the library has a namespace `device`.
 namespace option_builders {
 inline TensorOptions dtype(DType dtype) { return dtype; }            // options with this dtype
 inline TensorOptions device(const Device& device) { return device; } // options with this device
