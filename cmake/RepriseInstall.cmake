@@ -25,21 +25,23 @@ if(TARGET reprise_onnx)
     install(EXPORT repriseOnnxTargets NAMESPACE reprise:: DESTINATION ${package_dir})
 endif()
 # For builds without CMake: `pkg-config --cflags --libs reprise`.  As the library is static, what it needs is linked, too.
-# The prefix is found from the place of the file, so the tree can be moved.
+# The prefix is found from the place of the file, so the tree can be moved; archives of other packages stay where they are.
 set(pkgconfig_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
-file(RELATIVE_PATH prefix_from_here /${pkgconfig_dir} /)
-string(REGEX REPLACE "/$" "" prefix_from_here "${prefix_from_here}")
+string(REGEX REPLACE "[^/]+" ".." prefix_from_here "${pkgconfig_dir}")
 function(reprise_pkgconfig name description requires) # reprise_pkgconfig(<name> <description> <packages> <library>...)
     list(JOIN ARGN " " libs)
     configure_file(${PROJECT_SOURCE_DIR}/cmake/reprise.pc.in ${PROJECT_BINARY_DIR}/${name}.pc @ONLY)
     install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${pkgconfig_dir})
 endfunction()
-set(system_libraries ${CMAKE_DL_LIBS} ${CMAKE_THREAD_LIBS_INIT})
-list(TRANSFORM system_libraries REPLACE "^([^-].*)$" "-l\\1")
-reprise_pkgconfig(reprise "${PROJECT_DESCRIPTION}" zlib "-L\${libdir}" -lreprise ${REPRISE_CUBLASLT_LIBRARIES}
-    ${system_libraries})
+set(others ${REPRISE_CUBLASLT_LIBRARIES} ${CMAKE_DL_LIBS} ${CMAKE_THREAD_LIBS_INIT})
+list(TRANSFORM others REPLACE "^([A-Za-z0-9_]+)$" "-l\\1")
+reprise_pkgconfig(reprise "${PROJECT_DESCRIPTION}" zlib "-L\${libdir}" -lreprise ${others})
 if(TARGET reprise_fuser)
-    reprise_pkgconfig(reprise-fuser "Compiles kernels for Reprise at run time" reprise -Wl,-u,reprise_link_fuser
+    set(fuser_symbol -Wl,-u,reprise_link_fuser)
+    if(APPLE)
+        set(fuser_symbol -Wl,-u,_reprise_link_fuser)
+    endif()
+    reprise_pkgconfig(reprise-fuser "Compiles kernels for Reprise at run time" reprise ${fuser_symbol}
         "-L\${libdir}" -lreprise_fuser ${Shaderc_LIBRARY} ${Shaderc_parts})
 endif()
 if(TARGET reprise_onnx)
@@ -51,6 +53,9 @@ if(TARGET reprise_command)
     install(TARGETS reprise_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
 
+if(NOT PROJECT_IS_TOP_LEVEL)
+    return()
+endif()
 # `cpack -G DEB`, in the build tree, makes libreprise-dev_<version>_<architecture>.deb.
 set(CPACK_PACKAGE_NAME libreprise-dev)
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)

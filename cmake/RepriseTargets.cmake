@@ -41,6 +41,7 @@ function(reprise_room room)
         set_property(GLOBAL PROPERTY REPRISE_PRECOMPILED_ROOM ${target})
     endif()
     # Unity builds are possible where no two files define a helper of the same name.
+    set_target_properties(${target} PROPERTIES UNITY_BUILD OFF)
     if(REPRISE_UNITY AND NOT room MATCHES "^(checkpointing|dynamic|kernels|ops|optim|shape|train)$")
         set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 6)
         target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>) # of included files

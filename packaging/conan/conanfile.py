@@ -11,10 +11,11 @@ import re
 from conan import ConanFile
 from conan.tools.build import check_min_cppstd
 from conan.tools.cmake import CMake, CMakeDeps, CMakeToolchain
-from conan.tools.files import copy
+from conan.tools.files import copy, save
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 SOURCES = ("CMakeLists.txt", "LICENSE", "cmake/*", "cuda/*", "include/*", "shaders/*", "src/*", "tools/*")
+VARIABLES = "share/reprise/variables.cmake" # those of repriseConfig.cmake
 # Archives of Debian's shaderc, in the order of the linker (cmake/FindShaderc.cmake).
 SYSTEM_SHADERC = ("shaderc_combined", "glslang", "MachineIndependent", "OSDependent", "OGLCompiler", "GenericCodeGen", "SPIRV",
                   "SPIRV-Tools-opt", "SPIRV-Tools")
@@ -66,6 +67,8 @@ class Reprise(ConanFile):
         toolchain = CMakeToolchain(self)
         toolchain.cache_variables["REPRISE_FUSER"] = bool(self.options.fuser)
         toolchain.cache_variables["REPRISE_ONNX"] = False
+        toolchain.cache_variables["REPRISE_CUDA"] = False # the package may not depend on the machine's nvcc
+        toolchain.cache_variables["REPRISE_ONNX"] = False
         toolchain.cache_variables["REPRISE_SAMPLES"] = False
         toolchain.cache_variables["REPRISE_TOOLS"] = False
         toolchain.generate()
@@ -78,13 +81,15 @@ class Reprise(ConanFile):
 
     def package(self):
         CMake(self).install()
+        save(self, str(pathlib.Path(self.package_folder) / VARIABLES),
+             'set(reprise_SHADER_DIR "${CMAKE_CURRENT_LIST_DIR}/shaders")\n')
 
     def package_info(self):
         core = self.cpp_info.components["reprise"]
         core.set_property("cmake_target_name", "reprise::reprise")
         core.libs = ["reprise"]
-        core.builddirs = ["share/reprise"]
-        if self.settings.os != "Windows":
+        self.cpp_info.set_property("cmake_build_modules", [VARIABLES])
+        if self.settings.os == "Linux":
             core.system_libs = ["dl", "pthread"]
         if self.options.system_libraries:
             core.system_libs.append("z")
@@ -96,7 +101,10 @@ class Reprise(ConanFile):
         fuser.set_property("cmake_target_name", "reprise::fuser")
         fuser.libs = ["reprise_fuser"]
         fuser.requires = ["reprise"]
-        fuser.exelinkflags = fuser.sharedlinkflags = ["-Wl,-u,reprise_link_fuser"]
+        keep = "-Wl,-u,_reprise_link_fuser" if self.settings.os == "Macos" else "-Wl,-u,reprise_link_fuser"
+        if self.settings.get_safe("compiler") == "msvc":
+            keep = "/INCLUDE:reprise_link_fuser"
+        fuser.exelinkflags = fuser.sharedlinkflags = [keep]
         if self.options.system_libraries:
             fuser.system_libs = list(SYSTEM_SHADERC)
         else:

@@ -1,7 +1,7 @@
 #include "command_line.hpp"
 
 #include <algorithm>
-#include <charconv>
+#include <cstdio>
 #include <sstream>
 
 CLI::Validator whole_number(std::uint64_t min, std::uint64_t max)
@@ -35,9 +35,8 @@ CLI::Validator number_between(double min, double max)
     return CLI::Validator(
         [=](const std::string& text) -> std::string {
             double value = 0;
-            const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-            if (error == std::errc() && end == text.data() + text.size() && value >= min && value <= max)
-                return "";
+            std::istringstream in(text); // libc++ has no std::from_chars for doubles before version 20
+            if (in >> value && in.peek() == EOF && value >= min && value <= max) return "";
             std::ostringstream message;
             message << "the value (" << text << ") must be a number from " << min << " to " << max;
             return message.str();

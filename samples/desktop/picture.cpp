@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <fstream>
+#include <iterator>
 #include <memory>
 #include <stdexcept>
+#include <vector>
 
 #include <reprise/reprise.hpp>
 #include <stb/stb_image.h>
@@ -73,8 +76,12 @@ Picture sunset(std::int64_t side)
 Picture read_picture(const std::filesystem::path& path, std::int64_t longest)
 {
     int width = 0, height = 0, channels = 0;
+    std::ifstream in(path, std::ios::binary); // stb opens files by names in the code page on Windows
+    const std::vector<char> file{std::istreambuf_iterator<char>(in), {}};
     const std::unique_ptr<stbi_uc, void (*)(void*)> bytes(
-        stbi_load(rp::path_text(path).c_str(), &width, &height, &channels, 3), stbi_image_free);
+        stbi_load_from_memory(reinterpret_cast<const stbi_uc*>(file.data()), static_cast<int>(file.size()),
+                              &width, &height, &channels, 3),
+        stbi_image_free);
     if (!bytes)
         throw std::runtime_error("The picture (" + rp::path_text(path) +
                                  ") can't be read: " + stbi_failure_reason() + ".");

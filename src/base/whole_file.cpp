@@ -101,7 +101,7 @@ void WholeFile::commit()
     std::error_code error;
     if (closed) std::filesystem::rename(temporary_, path_, error);
     if (!closed || error) {
-        const int cause = closed ? error.value() : errno;
+        const int cause = closed ? error.default_error_condition().value() : errno; // of errno's numbers
         std::error_code ignored;
         std::filesystem::remove(temporary_, ignored);
         errno = cause;

@@ -29,22 +29,33 @@ if(MODE STREQUAL "package") # examples/gpu_tests, whose own tests run on each dr
     run(${CMAKE_COMMAND} --build ${SCRATCH}/gpu_tests --parallel)
 endif()
 
-# Programs by pkg-config, with options that distributions and careful projects set.
+# Programs by pkg-config, with options that distributions and careful projects set, and with the optional libraries.
 find_program(PKG_CONFIG pkg-config NO_CACHE)
 if(MODE STREQUAL "package" AND PKG_CONFIG)
     file(GLOB_RECURSE package ${SCRATCH}/prefix/*/reprise.pc)
     cmake_path(GET package PARENT_PATH folder)
     set(ENV{PKG_CONFIG_PATH} ${folder})
-    execute_process(COMMAND ${PKG_CONFIG} --cflags --libs reprise OUTPUT_VARIABLE flags COMMAND_ERROR_IS_FATAL ANY
-        OUTPUT_STRIP_TRAILING_WHITESPACE)
-    separate_arguments(flags UNIX_COMMAND "${flags}")
-    set(program ${SCRATCH}/by_pkg_config)
-    foreach(options IN ITEMS -flto=auto -fno-plt -D_GLIBCXX_ASSERTIONS -fvisibility=hidden)
-        run(${CXX} -std=c++20 -O1 ${options} ${CMAKE_CURRENT_LIST_DIR}/four_lines.cpp -o ${program} ${flags})
+    # Compiles a program with the flags of a package, and runs it on the reference device.
+    function(by_pkg_config package source printed)
+        execute_process(COMMAND ${PKG_CONFIG} --cflags --libs ${package} OUTPUT_VARIABLE flags COMMAND_ERROR_IS_FATAL ANY
+            OUTPUT_STRIP_TRAILING_WHITESPACE)
+        separate_arguments(flags UNIX_COMMAND "${flags}")
+        set(program ${SCRATCH}/by_pkg_config)
+        run(${CXX} -std=c++20 -O1 ${ARGN} ${CMAKE_CURRENT_LIST_DIR}/${source} -o ${program} ${flags})
         execute_process(COMMAND ${CMAKE_COMMAND} -E env REPRISE_DEVICE=reference VK_DRIVER_FILES=none VK_ICD_FILENAMES=none
-            ${program} OUTPUT_VARIABLE printed COMMAND_ERROR_IS_FATAL ANY)
-        if(NOT printed STREQUAL "12\n")
-            message(FATAL_ERROR "${options}: the program printed (${printed}) and not 12")
+            ${program} OUTPUT_VARIABLE out COMMAND_ERROR_IS_FATAL ANY)
+        if(NOT out MATCHES "${printed}")
+            message(FATAL_ERROR "${package} ${ARGN}: the program printed (${out}) and not (${printed})")
+        endif()
+    endfunction()
+    foreach(option IN ITEMS -flto=auto -fno-plt -D_GLIBCXX_ASSERTIONS -fvisibility=hidden)
+        by_pkg_config(reprise four_lines.cpp "^12\n$" ${option})
+    endforeach()
+    foreach(optional IN ITEMS reprise-fuser reprise-onnx)
+        if(EXISTS ${folder}/${optional}.pc)
+            string(REGEX REPLACE "reprise-(.*)" "-DWITH_\\1" define ${optional})
+            string(TOUPPER ${define} define)
+            by_pkg_config(${optional} main.cpp "right" ${define})
         endif()
     endforeach()
 endif()
