@@ -65,6 +65,7 @@ class Reprise(ConanFile):
 
     def generate(self):
         toolchain = CMakeToolchain(self)
+        toolchain.user_presets_path = False # the sources are not for Conan alone
         toolchain.cache_variables["REPRISE_FUSER"] = bool(self.options.fuser)
         toolchain.cache_variables["REPRISE_ONNX"] = False
         toolchain.cache_variables["REPRISE_CUDA"] = False # the package may not depend on the machine's nvcc

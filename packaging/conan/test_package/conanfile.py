@@ -1,5 +1,5 @@
 """A consumer of the package: it trains on the best device of the machine."""
-from pathlib import Path
+import os
 
 from conan import ConanFile
 from conan.tools.build import can_run
@@ -23,4 +23,4 @@ class Consumer(ConanFile):
 
     def test(self):
         if can_run(self):
-            self.run(str(Path(self.cpp.build.bindir) / "consumer"), env="conanrun")
+            self.run(os.path.join(self.cpp.build.bindir, "consumer"), env="conanrun")
