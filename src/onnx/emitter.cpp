@@ -1,6 +1,8 @@
 #include "onnx/emitter.hpp"
 
+#include <algorithm>
 #include <sstream>
+#include <string_view>
 
 #include <reprise/error.hpp>
 #include <reprise/ops/creation.hpp>
@@ -8,6 +10,26 @@
 #include "onnx/element_type.hpp"
 
 namespace reprise::onnx {
+
+namespace {
+
+// Operators that have no bfloat16 in opset 20, and how many of their inputs and outputs are of the floating type.
+struct NoBfloat16 {
+    std::string_view op;
+    std::size_t inputs = 1;
+};
+constexpr NoBfloat16 no_bfloat16[] = {
+    {"Acos"},        {"Acosh"},    {"Asin"},
+    {"Asinh"},       {"Atan"},     {"Atanh"},
+    {"AveragePool"}, {"Conv", 3},  {"ConvTranspose", 3},
+    {"Cos"},         {"Cosh"},     {"HardSwish"},
+    {"MaxPool"},     {"Mish"},     {"Round"},
+    {"Selu"},        {"Sin"},      {"Sinh"},
+    {"Softplus"},    {"Softsign"}, {"Tan"},
+    {"TopK"},
+};
+
+} // namespace
 
 void Emitter::bind(const graph::Value& value, const std::string& name)
 {
@@ -47,6 +69,17 @@ std::vector<std::string> Emitter::node_of(std::size_t outputs, const std::string
                                           const std::vector<std::string>& inputs,
                                           const std::vector<NodeAttribute>& attributes)
 {
+    if (bfloat16_)
+        for (const NoBfloat16& row : no_bfloat16) {
+            if (row.op != op) continue;
+            bfloat16_ = false;
+            std::vector<std::string> wide = inputs;
+            for (std::size_t i = 0; i < std::min(row.inputs, wide.size()); ++i) wide[i] = cast(wide[i], f32);
+            std::vector<std::string> names = node_of(outputs, op, wide, attributes);
+            names[0] = cast(names[0], bf16); // other outputs are indices
+            bfloat16_ = true;
+            return names;
+        }
     auto& node = *graph_.add_node();
     node.set_op_type(op);
     for (const std::string& input : inputs) node.add_input(input);
@@ -107,6 +140,11 @@ std::string Emitter::number(double value, DType dtype)
     if (name.empty())
         name = initializer("number", full(Shape{}, value, {.dtype = dtype, .device = Device("reference")}));
     return name;
+}
+
+std::string Emitter::numbers(const std::vector<float>& values)
+{
+    return initializer("numbers", from_vector(values, Shape{values.size()}, {.device = Device("reference")}));
 }
 
 std::string Emitter::cast(const std::string& x, DType dtype)

@@ -47,10 +47,18 @@ public:
     // -- constants and sizes --
     std::string constant(const std::vector<std::int64_t>& values); // int64 [n]
     std::string number(double value, DType dtype);                 // without dimensions
+    std::string numbers(const std::vector<float>& values);         // float32 [n]
     std::string initializer(const std::string& name, const Tensor& value);
     std::string size(const Dim& size);         // int64 [1]
     std::string sizes(const DimVector& sizes); // int64 [n]
     std::string cast(const std::string& x, DType dtype);
+
+    // -- the recorded graph --
+    // Notes that the file needs a value; ops compute some results, such as places of maxima, only where they are used.
+    void use(const graph::Value& value) { used_.insert({value.node.get(), value.index}); }
+    bool used(const graph::Value& value) const { return used_.count({value.node.get(), value.index}) != 0; }
+    // Says whether the next nodes compute in bf16.  Operators that have no bf16 in the opset then compute in f32.
+    void set_bfloat16(bool on) { bfloat16_ = on; }
 
 private:
     std::string term(const shape::Term&);
@@ -58,6 +66,8 @@ private:
 
     proto::GraphProto& graph_;
     std::map<std::pair<const graph::Node*, std::uint32_t>, std::string> names_;
+    std::set<std::pair<const graph::Node*, std::uint32_t>> used_;
+    bool bfloat16_ = false;
     std::set<std::string> taken_;
     std::map<std::string, std::string> known_; // constants and sizes by their text
     struct Source {
@@ -73,6 +83,7 @@ using ExportRule = std::optional<std::string> (*)(Emitter&, const graph::Node&);
 struct ExportRow {
     const char* op; // of the library
     ExportRule rule;
+    std::size_t least = 1, most = 1; // inputs that the rule writes
 };
 // The rules for structured ops, and that for elementwise ones.
 std::span<const ExportRow> structured_export_rules();

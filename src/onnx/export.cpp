@@ -140,7 +140,11 @@ private:
         const auto wanted = [&](const graph::Node& node) {
             return !to_.bound({node.shared_from_this(), 0}) && !written_.count(&node);
         };
-        for (const graph::Node* node : graph::ancestors(values, wanted)) {
+        const auto nodes = graph::ancestors(values, wanted);
+        for (const graph::Value& value : values) to_.use(value);
+        for (const graph::Node* node : nodes)
+            for (const graph::Value& value : node->inputs) to_.use(value);
+        for (const graph::Node* node : nodes) {
             written_.insert(node);
             if (const auto why = emit_node(*node)) {
                 problems_.insert(std::string(node->op ? node->op->name : "a tensor of another program") +
@@ -159,13 +163,19 @@ private:
             to_.bind(value, to_.initializer("constant", graph::make_tensor(value)));
             return std::nullopt;
         }
+        const auto is_bf16 = [](const graph::Value& v) { return v.type().dtype == bf16; };
+        to_.set_bfloat16(node.outputs[0].dtype == bf16 ||
+                         std::any_of(node.inputs.begin(), node.inputs.end(), is_bf16));
         if (node.op->row) return export_elementwise(to_, node);
         const auto rules = structured_export_rules();
         const auto rule = std::find_if(rules.begin(), rules.end(), [&](const ExportRow& r) {
             return std::string_view(r.op) == node.op->name;
         });
         std::optional<std::string> why = "there is no operator of ONNX for it";
-        if (rule != rules.end()) why = rule->rule(to_, node);
+        if (rule != rules.end())
+            why = node.inputs.size() < rule->least || node.inputs.size() > rule->most
+                      ? "it has (" + std::to_string(node.inputs.size()) + ") inputs, which no rule is for"
+                      : rule->rule(to_, node);
         if (why && node.op->decompose) return emit_decomposed(node);
         return why;
     }

@@ -1,6 +1,9 @@
 // Structured ops as ONNX's operators.
 #include <algorithm>
+#include <bit>
+#include <cmath>
 #include <limits>
+#include <tuple>
 
 #include "onnx/emitter.hpp"
 #include "ops/resample.hpp"
@@ -134,9 +137,12 @@ Result arange(Emitter& to, const Node& node)
     return done(to, node, to.cast(range, node.outputs[0].dtype));
 }
 
+// Products of f16 and bf16 may have a bias.
 Result matmul(Emitter& to, const Node& node)
 {
-    return done(to, node, to.node("MatMul", {input(to, node, 0), input(to, node, 1)}));
+    const std::string product = to.node("MatMul", {input(to, node, 0), input(to, node, 1)});
+    if (node.inputs.size() < 3) return done(to, node, product);
+    return done(to, node, to.node("Add", {product, input(to, node, 2)}));
 }
 
 // [..., h, m, k] x [..., h, k, n] -> [..., m, h, n].
@@ -184,15 +190,45 @@ Result convolution_input(Emitter& to, const Node& node)
                          {"group", node.attributes.integer("groups")}}));
 }
 
+// Whether an image of n dimensions has no batch; ONNX's pooling needs one.
+bool without_batch(const Node& node, std::size_t n) { return input_shape(node).size() == n + 1; }
+
+// The input with a batch, and a result as the op has it.
+std::string with_batch(Emitter& to, const Node& node, std::size_t n)
+{
+    const std::string x = input(to, node);
+    return without_batch(node, n) ? to.node("Unsqueeze", {x, to.constant({0})}) : x;
+}
+
+std::string as_input(Emitter& to, const Node& node, std::size_t n, const std::string& y)
+{
+    return without_batch(node, n) ? to.node("Squeeze", {y, to.constant({0})}) : y;
+}
+
+constexpr const char* other_rank = "its input has neither [N, C, ...] nor [C, ...]";
+
 Result max_pool(Emitter& to, const Node& node)
 {
-    return done(to, node,
-                to.node("MaxPool", {input(to, node)},
-                        {{"kernel_shape", numbers(node, "kernel")},
-                         {"strides", numbers(node, "stride")},
-                         {"pads", twice(numbers(node, "padding"))},
-                         {"dilations", numbers(node, "dilation")},
-                         {"ceil_mode", node.attributes.integer("ceil_mode")}}));
+    const Numbers kernel = numbers(node, "kernel");
+    const Shape& shape = input_shape(node);
+    const std::size_t n = kernel.size();
+    if (kernel.empty()) return "it is adaptive, which no operator is";
+    if (shape.size() != n + 1 && shape.size() != n + 2) return other_rank;
+    const bool places = to.used(output(node, 1));
+    const auto both = to.node_of(places ? 2 : 1, "MaxPool", {with_batch(to, node, n)},
+                                 {{"kernel_shape", kernel},
+                                  {"strides", numbers(node, "stride")},
+                                  {"pads", twice(numbers(node, "padding"))},
+                                  {"dilations", numbers(node, "dilation")},
+                                  {"ceil_mode", node.attributes.integer("ceil_mode")}});
+    to.bind(output(node, 0), as_input(to, node, n, both[0]));
+    if (!places) return std::nullopt;
+    // ONNX counts places through the whole tensor, the library in each image.
+    Dim image = 1;
+    for (std::size_t i = shape.size() - n; i < shape.size(); ++i) image *= shape[i];
+    const std::string inside = to.node("Mod", {as_input(to, node, n, both[1]), to.size(image)});
+    to.bind(output(node, 1), to.cast(inside, node.outputs[1].dtype));
+    return std::nullopt;
 }
 
 Result average_pool(Emitter& to, const Node& node)
@@ -200,6 +236,7 @@ Result average_pool(Emitter& to, const Node& node)
     const Numbers kernel = numbers(node, "kernel"), stride = numbers(node, "stride");
     const Shape& shape = input_shape(node);
     const std::size_t n = kernel.size();
+    if (shape.size() != n + 1 && shape.size() != n + 2) return other_rank;
     Numbers padding;
     for (std::size_t i = 0; i < n; ++i) {
         const Dim before = node.attributes.get<Dim>(("before_" + std::to_string(i)).c_str());
@@ -209,12 +246,68 @@ Result average_pool(Emitter& to, const Node& node)
         padding.push_back(before.value());
     }
     if (node.attributes.integer("divisor")) return "it has a divisor of its own";
-    return done(to, node,
-                to.node("AveragePool", {input(to, node)},
-                        {{"kernel_shape", kernel},
-                         {"strides", stride},
-                         {"pads", twice(padding)},
-                         {"count_include_pad", node.attributes.integer("counts_padding")}}));
+    const std::string y = to.node("AveragePool", {with_batch(to, node, n)},
+                                  {{"kernel_shape", kernel},
+                                   {"strides", stride},
+                                   {"pads", twice(padding)},
+                                   {"count_include_pad", node.attributes.integer("counts_padding")}});
+    return done(to, node, as_input(to, node, n, y));
+}
+
+// The factor of a dimension whose inverse the op has, so that the size of the result, which is rounded down, is that
+// of the op; nullopt where there is none.
+std::optional<float> factor_of(float inverse, const Dim& from, const Dim& result)
+{
+    constexpr double unit = 1 << 20; // factors of symbolic sizes are multiples of 2^-20
+    const auto near = static_cast<float>(1 / static_cast<double>(inverse));
+    const auto simple = static_cast<float>(std::round(static_cast<double>(near) * unit) / unit);
+    const float infinity = std::numeric_limits<float>::infinity();
+    std::optional<float> best;
+    double least = 1e-6; // a few units in the last place
+    for (const float factor : {simple, near, std::nextafter(near, infinity), std::nextafter(near, 0.0f)}) {
+        const bool known = from.is_constant() && result.is_constant();
+        const auto wide = static_cast<double>(factor);
+        if (known &&
+            std::floor(static_cast<double>(from.value()) * wide) != static_cast<double>(result.value()))
+            continue;
+        const double away = std::abs(static_cast<double>(static_cast<float>(1 / wide) - inverse)) * wide;
+        if (away < least) std::tie(best, least) = std::pair(factor, away);
+    }
+    return best;
+}
+
+// Whether the op takes the positions of a dimension by its sizes, although it has a factor.
+bool by_sizes(ops::Resampling how, std::size_t dims, std::int64_t from, std::int64_t result)
+{
+    return (how == ops::Resampling::linear && from == result) ||
+           (how == ops::Resampling::nearest && dims == 2 && (from == result || 2 * from == result));
+}
+
+// Factors of symbolic sizes for which by_sizes() may depend on the sizes.
+bool may_be_by_sizes(ops::Resampling how, std::size_t dims, float factor)
+{
+    const bool nearest = how == ops::Resampling::nearest && dims == 2;
+    return ((nearest || how == ops::Resampling::linear) && factor > 1 && factor < 1.5f) ||
+           (nearest && factor > 2 && factor < 2.5f);
+}
+
+// The scales of Resize of all dimensions, which also are those of positions; nullopt where the op has other ones.
+std::optional<std::vector<float>> scales_of(const Node& node, ops::Resampling how)
+{
+    const Numbers inverse = numbers(node, "scales"); // the bits of f32
+    const Shape& all = input_shape(node);
+    const std::size_t dims = inverse.size();
+    std::vector<float> scales(all.size() - dims, 1);
+    for (const std::int64_t bits : inverse) {
+        const Dim from = all[scales.size()], result = node.outputs[0].shape[scales.size()];
+        const bool known = from.is_constant() && result.is_constant();
+        const auto factor = factor_of(std::bit_cast<float>(static_cast<std::uint32_t>(bits)), from, result);
+        if (known && by_sizes(how, dims, from.value(), result.value()))
+            scales.push_back(static_cast<float>(result.value() / from.value()));
+        else if (!factor || (!known && may_be_by_sizes(how, dims, *factor))) return std::nullopt;
+        else scales.push_back(*factor);
+    }
+    return scales;
 }
 
 Result resample(Emitter& to, const Node& node)
@@ -226,9 +319,16 @@ Result resample(Emitter& to, const Node& node)
     const bool linear = how == Resampling::linear || how == Resampling::linear_corners;
     const bool cubic = how == Resampling::cubic || how == Resampling::cubic_corners;
     if (how != Resampling::nearest && !linear && !cubic) return "Resize has no mode for it";
-    const std::string sizes = to.sizes(node.outputs[0].shape);
+    std::vector<std::string> inputs{input(to, node), ""};
+    if (numbers(node, "scales").empty()) {
+        inputs.insert(inputs.end(), {"", to.sizes(node.outputs[0].shape)});
+    } else {
+        const auto scales = scales_of(node, how);
+        if (!scales) return "no factor in f32 has its sizes and positions";
+        inputs.push_back(to.numbers(*scales));
+    }
     return done(to, node,
-                to.node("Resize", {input(to, node), "", "", sizes},
+                to.node("Resize", inputs,
                         {{"mode", std::string(linear  ? "linear"
                                               : cubic ? "cubic"
                                                       : "nearest")},
@@ -308,24 +408,26 @@ Result contiguous(Emitter& to, const Node& node)
     return done(to, node, to.node("Identity", {input(to, node)}));
 }
 
+constexpr std::size_t any = std::numeric_limits<std::size_t>::max();
+
 constexpr ExportRow rows[] = {
     {"amax", amax},
     {"amin", amin},
-    {"arange", arange},
+    {"arange", arange, 0, 0},
     {"argmax", argmax},
-    {"cat", cat},
+    {"cat", cat, 1, any},
     {"contiguous", contiguous},
-    {"convolution", convolution},
-    {"convolution_input", convolution_input},
+    {"convolution", convolution, 2, 3},
+    {"convolution_input", convolution_input, 2, 2},
     {"cumsum", cumsum},
-    {"embedding", embedding},
+    {"embedding", embedding, 2, 2},
     {"expand", expand},
     {"flip", flip},
-    {"full", full},
-    {"layer_norm", layer_norm},
+    {"full", full, 0, 0},
+    {"layer_norm", layer_norm, 3, 3},
     {"log_softmax", softmax<true>},
-    {"matmul", matmul},
-    {"matmul_heads", matmul_heads},
+    {"matmul", matmul, 2, 3},
+    {"matmul_heads", matmul_heads, 2, 2},
     {"max_pool", max_pool},
     {"narrow", narrow},
     {"pad", pad},

@@ -5,15 +5,21 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <functional>
+#include <iterator>
 
 #include <reprise/onnx.hpp>
 #include <reprise/reprise.hpp>
+
+#include "onnx/proto.hpp"
 
 namespace {
 
 namespace rp = reprise;
 namespace nn = reprise::nn;
 namespace fs = std::filesystem;
+namespace proto = reprise::onnx::proto;
 using rp::Tensor;
 using Tensors = std::vector<Tensor>;
 
@@ -144,6 +150,82 @@ TEST(OnnxExport, ImagesOfSymbolicSizes)
                        rp::avg_pool2d(in[0], 2), rp::conv_transpose2d(in[0], weight, {}, 2, 1, 1)};
     };
     check("images", f, {rp::spec({1, 3, h, 8})}, {{rp::rand({1, 3, 6, 8})}, {rp::rand({1, 3, 9, 8})}});
+}
+
+// What the importer does with a file does not matter here: the file itself has the nodes.
+proto::ModelProto exported(const std::function<Tensor(const Tensor&)>& f, const rp::Spec& spec)
+{
+    const fs::path path = fs::path(testing::TempDir()) / "nodes.onnx";
+    rp::onnx::save(path, rp::record_function([&](const Tensors& in) { return one(f(in[0])); }, {spec}));
+    proto::ModelProto model;
+    std::ifstream file(path, std::ios::binary);
+    EXPECT_TRUE(model.ParseFromString({std::istreambuf_iterator<char>(file), {}}));
+    return model;
+}
+
+std::vector<std::string> operators(const proto::ModelProto& model)
+{
+    std::vector<std::string> names;
+    for (const auto& node : model.graph().node()) names.push_back(node.op_type());
+    return names;
+}
+
+// Products of f16 and bf16 have their bias as a third input.
+TEST(OnnxExport, LinearOfHalfPrecisionHasItsBias)
+{
+    for (const rp::DType dtype : {rp::f16, rp::bf16}) {
+        const Tensor weight = rp::rand({2, 3}).to(dtype), bias = rp::tensor({5., -7.}).to(dtype);
+        check(std::string("linear_") + rp::name_of(dtype),
+              [&](const Tensors& in) { return one(rp::linear(in[0], weight, bias)); },
+              {rp::spec({4, 3}, dtype)}, {{rp::rand({4, 3}).to(dtype)}});
+    }
+}
+
+TEST(OnnxExport, ResizesByTheFactor)
+{
+    for (const char* mode : {"nearest", "bilinear", "bicubic"})
+        for (const double factor : {1.5, 1.1, 0.7, 2.3}) {
+            const auto f = [&](const Tensors& in) {
+                return one(rp::interpolate(in[0], {.scale_factor = factor, .mode = mode}));
+            };
+            check(std::string("resize_") + mode + std::to_string(static_cast<int>(factor * 10)), f,
+                  {rp::spec({1, 2, 5, 7})}, {{rp::rand({1, 2, 5, 7})}});
+        }
+}
+
+TEST(OnnxExport, PoolsOfAllKinds)
+{
+    const auto f = [](const Tensors& in) {
+        const auto [y, places] =
+            rp::max_pool2d_with_indices(in[0], rp::MaxPoolOptions<2>{.kernel_size = {2, 2}});
+        const auto [one_image, inside] =
+            rp::max_pool2d_with_indices(in[1], rp::MaxPoolOptions<2>{.kernel_size = {2, 2}});
+        return Tensors{y, places, one_image, inside, rp::avg_pool2d(in[1], 2), rp::max_pool1d(in[1], 2)};
+    };
+    check("pools", f, {rp::spec({2, 3, 4, 6}), rp::spec({3, 4, 6})},
+          {{rp::rand({2, 3, 4, 6}), rp::rand({3, 4, 6})}});
+    const auto adaptive = [](const Tensor& x) { return rp::adaptive_max_pool2d(x, {2, 2}); };
+    try {
+        exported(adaptive, rp::spec({2, 3, 5, 5}));
+        ADD_FAILURE() << "no error";
+    } catch (const rp::Error& error) {
+        EXPECT_EQ(error.kind(), rp::ErrorKind::unsupported);
+        EXPECT_THAT(error.what(), testing::HasSubstr("max_pool: it is adaptive"));
+    }
+}
+
+// Opset 20 has no bfloat16 for these operators.
+TEST(OnnxExport, ComputesBfloat16InF32WhereTheOpsetHasNone)
+{
+    const Tensor weight = rp::rand({2, 3, 2, 2}).to(rp::bf16), bias = rp::rand({2}).to(rp::bf16);
+    const auto f = [&](const Tensors& in) {
+        const Tensor y = rp::conv2d(in[0], weight, bias);
+        return Tensors{rp::max_pool2d(y, 2), rp::avg_pool2d(y, 2), rp::sin(y) + rp::softplus(y) + rp::mish(y),
+                       rp::topk(y, 2, 3).first, rp::round(y)};
+    };
+    check("bfloat16", f, {rp::spec({2, 3, 5, 5}, rp::bf16)}, {{rp::rand({2, 3, 5, 5}).to(rp::bf16)}});
+    const auto model = exported([](const Tensor& x) { return rp::sin(x); }, rp::spec({2}, rp::bf16));
+    EXPECT_THAT(operators(model), testing::ElementsAre("Cast", "Sin", "Cast", "Identity"));
 }
 
 TEST(OnnxExport, ListsAllThatItCannotExport)
