@@ -11,8 +11,10 @@ namespace reprise::onnx {
 namespace {
 
 struct Formula {
-    const char* row;  // of elementwise.def
-    const char* text; // operators of the inputs x, y and z and of numbers, which have the dtype of x
+    const char* row; // of elementwise.def
+    // Operators of the inputs x, y and z and of numbers, which have the dtype of x.  Expm1, Log1p, Remainder
+    // and FloorDivide are written as several nodes.
+    const char* text;
 };
 
 constexpr std::array<Formula, 77> formulas{{
@@ -37,9 +39,9 @@ constexpr std::array<Formula, 77> formulas{{
     {"clamp_scalar", "Min(Max(x,y),z)"},
     {"hardtanh", "Min(Max(x,y),z)"},
     {"exp", "Exp(x)"},
-    {"expm1", "Sub(Exp(x),1)"},
+    {"expm1", "Expm1(x)"},
     {"log", "Log(x)"},
-    {"log1p", "Log(Add(x,1))"},
+    {"log1p", "Log1p(x)"},
     {"log2", "Div(Log(x),0.6931471805599453)"},
     {"log10", "Div(Log(x),2.302585092994046)"},
     {"sqrt", "Sqrt(x)"},
@@ -79,8 +81,8 @@ constexpr std::array<Formula, 77> formulas{{
     {"to_bool", "Not(Equal(x,0))"},
     {"relu", "Relu(x)"},
     {"leaky_relu", "Where(Greater(x,0),x,Mul(x,y))"},
-    {"elu", "Where(Less(x,0),Mul(y,Sub(Exp(x),1)),x)"},
-    {"celu", "Where(Greater(x,0),x,Mul(y,Sub(Exp(Div(Min(x,0),y)),1)))"},
+    {"elu", "Where(Less(x,0),Mul(y,Expm1(x)),x)"},
+    {"celu", "Where(Greater(x,0),x,Mul(y,Expm1(Div(Min(x,0),y))))"},
     {"selu", "Selu(x)"},
     {"hardsigmoid", "Div(Min(Max(Add(x,3),0),6),6)"},
     {"hardswish", "HardSwish(x)"},
@@ -91,8 +93,8 @@ constexpr std::array<Formula, 77> formulas{{
     {"gelu_erf", "Gelu(x)"},
     {"gelu_tanh", "Gelu[approximate=tanh](x)"},
     {"softplus", "Softplus(x)"},
-    {"lerp", "Add(x,Mul(z,Sub(y,x)))"},
-    {"bce_with_logits", "Add(Sub(Max(x,0),Mul(x,y)),Log(Add(Exp(Neg(Abs(x))),1)))"},
+    {"lerp", "Where(Less(Abs(z),0.5),Add(x,Mul(z,Sub(y,x))),Sub(y,Mul(Sub(y,x),Sub(1,z))))"},
+    {"bce_with_logits", "Add(Sub(Max(x,0),Mul(x,y)),Log1p(Exp(Neg(Abs(x)))))"},
 }};
 
 // Writes the nodes of a formula.
@@ -111,7 +113,7 @@ public:
         if (rest_[0] >= '0' && rest_[0] <= '9') {
             const std::string digits(rest_.substr(0, rest_.find_first_of(",)")));
             rest_.remove_prefix(digits.size());
-            return to_.number(std::strtod(digits.c_str(), nullptr), node_.inputs[0].type().dtype);
+            return number(std::strtod(digits.c_str(), nullptr));
         }
         const std::string op = word("[(");
         const std::vector<NodeAttribute> attributes = options();
@@ -121,10 +123,55 @@ public:
             operands.push_back(expression());
         } while (rest_[0] == ',');
         rest_.remove_prefix(1); // )
+        if (op == "Expm1") return expm1(operands[0]);
+        if (op == "Log1p") return log1p(operands[0]);
+        if (op == "Remainder") return remainder(operands[0], operands[1]);
+        if (op == "FloorDivide") return floor_divide(operands[0], operands[1]);
         return to_.node(op, operands, attributes);
     }
 
 private:
+    std::string number(double value) { return to_.number(value, node_.inputs[0].type().dtype); }
+
+    // tanh(x / 2) (exp(x) + 1), which does not cancel near 0 as exp(x) - 1 does.
+    std::string expm1(const std::string& x)
+    {
+        const std::string half = to_.node("Tanh", {to_.node("Mul", {x, number(0.5)})});
+        return to_.node("Mul", {half, to_.node("Add", {to_.node("Exp", {x}), number(1)})});
+    }
+    // With u = 1 + x rounded: x log(u) / (u - 1) corrects for the rounding (Kahan).  u = 1 gives x; from 2 on log(u)
+    // is exact enough, and infinity has no quotient.
+    std::string log1p(const std::string& x)
+    {
+        const std::string u = to_.node("Add", {x, number(1)}), log = to_.node("Log", {u});
+        const std::string slope = to_.node("Div", {log, to_.node("Sub", {u, number(1)})});
+        const std::string small =
+            to_.node("Where", {to_.node("Equal", {u, number(1)}), x, to_.node("Mul", {x, slope})});
+        return to_.node("Where", {to_.node("Greater", {u, number(2)}), log, small});
+    }
+    // The exact remainder, which has the sign of x, and whether it is nonzero and has another sign than y.
+    std::pair<std::string, std::string> rest_of(const std::string& x, const std::string& y)
+    {
+        const std::string rest = to_.node("Mod", {x, y}, {{"fmod", std::int64_t{1}}}), zero = number(0);
+        const std::string differ =
+            to_.node("Xor", {to_.node("Less", {rest, zero}), to_.node("Less", {y, zero})});
+        const std::string nonzero = to_.node("Not", {to_.node("Equal", {rest, zero})});
+        return {rest, to_.node("And", {nonzero, differ})};
+    }
+    std::string remainder(const std::string& x, const std::string& y)
+    {
+        const auto [rest, other] = rest_of(x, y);
+        return to_.node("Where", {other, to_.node("Add", {rest, y}), rest});
+    }
+    // The quotient without its remainder, which rounding does not move to the next integer.
+    std::string floor_divide(const std::string& x, const std::string& y)
+    {
+        const auto [rest, other] = rest_of(x, y);
+        const std::string quotient = to_.node("Div", {to_.node("Sub", {x, rest}), y});
+        const std::string below = to_.node("Sub", {quotient, number(1)});
+        const std::string whole = to_.node("Round", {to_.node("Where", {other, below, quotient})});
+        return to_.node("Where", {to_.node("Equal", {y, number(0)}), to_.node("Div", {x, y}), whole});
+    }
     std::string word(const char* ends)
     {
         const std::string found(rest_.substr(0, rest_.find_first_of(ends)));
@@ -151,8 +198,8 @@ private:
 // Floor division and its remainder differ between integers and floating numbers.
 const char* formula_of(std::string_view row, bool floating)
 {
-    if (row == "remainder") return floating ? "Sub(x,Mul(y,Floor(Div(x,y))))" : "Mod(x,y)";
-    if (row == "floor_divide") return floating ? "Floor(Div(x,y))" : nullptr;
+    if (row == "remainder") return floating ? "Remainder(x,y)" : "Mod(x,y)";
+    if (row == "floor_divide") return floating ? "FloorDivide(x,y)" : nullptr;
     if (row == "trunc_divide" && floating) return nullptr;
     for (const Formula& f : formulas)
         if (row == f.row) return f.text;

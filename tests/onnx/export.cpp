@@ -228,6 +228,32 @@ TEST(OnnxExport, ComputesBfloat16InF32WhereTheOpsetHasNone)
     EXPECT_THAT(operators(model), testing::ElementsAre("Cast", "Sin", "Cast", "Identity"));
 }
 
+// Formulas do not cancel where the ops do not.
+TEST(OnnxExport, KeepsSmallAndLargeNumbers)
+{
+    const auto f = [](const Tensors& in) {
+        const Tensor &x = in[0], y = in[1];
+        return Tensors{rp::expm1(x),
+                       rp::log1p(rp::abs(x)),
+                       rp::log1p(-rp::clamp(rp::abs(x), 0, 1)),
+                       rp::elu(x),
+                       rp::celu(x, 0.5),
+                       rp::remainder(x, y),
+                       rp::remainder(x, -y),
+                       rp::lerp(x, y, 1.0),
+                       rp::floor_divide(x, y),
+                       rp::bce_with_logits_loss(x, rp::zeros_like(x), rp::Reduction::none)};
+    };
+    const fs::path path = fs::path(testing::TempDir()) / "small.onnx";
+    rp::onnx::save(path, rp::record_function(f, {rp::spec({8}), rp::spec({8})}));
+    rp::onnx::Model imported(path);
+    const Tensors in{rp::tensor({1e-8, -1e-8, 1e-3, -1e-3, 20., -20., -60., 1e7}),
+                     rp::tensor({1e-3, 1e-3, 1e-5, 3e-5, 0.3, 7., 1e-30, 0.7})};
+    const Tensors expected = f(in), found = imported(in);
+    for (std::size_t i = 0; i < expected.size(); ++i)
+        EXPECT_TRUE(rp::allclose(found[i], expected[i], 1e-5, 0)) << i << " " << found[i] << expected[i];
+}
+
 TEST(OnnxExport, ListsAllThatItCannotExport)
 {
     nn::Linear net(3, 2);
