@@ -77,8 +77,9 @@ public:
 
     using ModuleOf::operator();
     using nn::Module::operator();
-    // Computes all outputs.  Throws Error(argument) for another number of inputs, Error(dtype) and Error(shape) for
-    // one that does not fit.  An undefined tensor is an optional input that is not given.
+    // Computes all outputs.  As many tensors as there are inputs without a default are these; else they are the first
+    // inputs(), and an undefined one is an optional input that is not given.  Throws Error(argument) for another number
+    // of inputs, Error(dtype) and Error(shape) for one that does not fit.
     std::vector<Tensor> forward(std::vector<Tensor> inputs) override;
     // The first output of a model that has one input without a default.
     Tensor forward(Tensor x) override;

@@ -108,7 +108,7 @@ const Operator rows[] = {
     {"BitwiseOr", binary<bitwise_or>, {.typed = wraps}},
     {"BitwiseXor", binary<bitwise_xor>, {.typed = wraps}},
     {"Ceil", unary<ceil>},
-    {"Clip", clip_values, {.typed = wraps, .since = 6}},
+    {"Clip", clip_values, {.typed = wraps, .constants = 0b110, .since = 6}},
     {"Cos", unary<cos>},
     {"Cosh", unary<cosh>},
     {"Div", divide, {.typed = wraps, .on_host = host_div, .since = 7}},

@@ -1,5 +1,7 @@
 #include "onnx/call.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace reprise::onnx {
@@ -61,16 +63,18 @@ double Call::number(std::size_t i, double otherwise) const
     return all[0];
 }
 
+std::int64_t Call::whole(std::size_t i, std::int64_t otherwise) const
+{
+    if (!has(i)) return otherwise;
+    const std::vector<std::int64_t> all = integers(i);
+    if (all.size() != 1) fail("The input (", i, ") has (", all.size(), ") elements, not one.");
+    return all[0];
+}
+
 const proto::AttributeProto* Call::attribute(const std::string& name) const
 {
     for (const auto& attribute : node_.proto->attribute()) {
-        if (attribute.name() != name) continue;
-        if (attribute.ref_attr_name().empty()) return &attribute;
-        const Scope* function = &scope;
-        while (function && !function->attributes) function = function->outer;
-        if (!function) return nullptr;
-        const auto found = function->attributes->find(attribute.ref_attr_name());
-        return found == function->attributes->end() ? nullptr : found->second;
+        if (attribute.name() == name) return scope.resolved(attribute);
     }
     return nullptr;
 }
@@ -120,6 +124,15 @@ std::vector<std::string> Call::texts(const std::string& name) const
                  : std::vector<std::string>();
 }
 
+std::string Call::choice(const std::string& name, const std::string& otherwise,
+                         std::initializer_list<const char*> known) const
+{
+    const std::string given = text(name, otherwise);
+    if (std::find(known.begin(), known.end(), given) == known.end())
+        fail("The attribute (", name, ") has the value (", given, "), which is not known.");
+    return given;
+}
+
 const Graph& Call::subgraph(const std::string& name) const
 {
     const auto found = node_.graphs.find(name);
@@ -139,6 +152,14 @@ std::int64_t Call::axis(std::int64_t given, std::int64_t rank) const
 {
     if (given < -rank || given >= rank) fail("The axis (", given, ") is not one of (", rank, ") dimensions.");
     return given < 0 ? given + rank : given;
+}
+
+std::int64_t Call::floor_of(double number) const
+{
+    constexpr double most = 9007199254740992; // 2^53
+    const double down = std::floor(number);
+    if (!(down >= -most && down <= most)) fail("The number (", number, ") is no size or position.");
+    return static_cast<std::int64_t>(down);
 }
 
 Tensor Call::from_host(const std::vector<double>& numbers, const Shape& shape, DType dtype) const

@@ -1,6 +1,7 @@
 // One run of a node, as the functions of operators see it.
 #pragma once
 #include <cstdint>
+#include <initializer_list>
 #include <map>
 #include <optional>
 #include <sstream>
@@ -23,6 +24,9 @@ struct Scope {
     const std::map<std::string, const proto::AttributeProto*>* attributes = nullptr;
 
     const Value* find(const std::string& name) const;
+    // An attribute itself, or that of the call of the enclosing function to which it refers; null where that call gives
+    // none.
+    const proto::AttributeProto* resolved(const proto::AttributeProto&) const;
 };
 
 // The inputs and attributes of a node.  All members throw Error(argument), which names what is wrong.
@@ -54,6 +58,8 @@ public:
     std::vector<std::int64_t> integers(std::size_t i) const; // integers that must be constant
     std::vector<double> numbers(std::size_t i) const;        // numbers that must be constant
     double number(std::size_t i, double otherwise) const;    // one number; `otherwise` where it is not given
+    // One integer that must be constant, exact; `otherwise` where it is not given.
+    std::int64_t whole(std::size_t i, std::int64_t otherwise) const;
 
     // -- attributes --
     const proto::AttributeProto* attribute(const std::string& name) const; // null where it is not given
@@ -66,6 +72,9 @@ public:
     std::vector<std::int64_t> list(const std::string& name) const; // empty where it is not given
     std::vector<double> reals(const std::string& name) const;
     std::vector<std::string> texts(const std::string& name) const;
+    // A text that is one of these.
+    std::string choice(const std::string& name, const std::string& otherwise,
+                       std::initializer_list<const char*> known) const;
     const Graph& subgraph(const std::string& name) const;
     // The integers of an input, or, in older opsets, of an attribute; nullopt where neither is given.
     std::optional<std::vector<std::int64_t>> integers_or_list(std::size_t input,
@@ -77,6 +86,8 @@ public:
         return axis(integer(name, otherwise), rank);
     }
 
+    // The integer that a number rounds down to; it must be one of those that f64 has exactly.
+    std::int64_t floor_of(double number) const;
     // A tensor of numbers that the operator has computed on the host, on the device of the run.
     Tensor from_host(const std::vector<double>& numbers, const Shape& shape, DType dtype) const;
     // Runs a graph of this node; its outputs in order.

@@ -72,7 +72,8 @@ private:
 std::vector<std::byte> unpack(const proto::TensorProto& tensor, const ElementType& type, std::size_t count,
                               const std::byte* data, std::size_t bytes)
 {
-    const std::size_t expected = type.bits >= 8 ? count * (type.bits / 8) : (count * type.bits + 7) / 8;
+    const std::size_t expected =
+        type.bits >= 8 ? count * (type.bits / 8) : count / (8 / type.bits) + (count % (8 / type.bits) != 0);
     if (bytes != expected)
         malformed(tensor, "its (", count, ") elements of the type (", type.name, ") need (", expected,
                   ") bytes, but it has (", bytes, ")");

@@ -140,7 +140,9 @@ Value roi_align_of(Call& call)
 }
 
 const Operator rows[] = {
-    {"NonMaxSuppression", non_max_suppression, {.limits = "computed on the host; can't be recorded"}},
+    {"NonMaxSuppression",
+     non_max_suppression,
+     {.constants = 0b11100, .limits = "computed on the host; can't be recorded"}},
     {"RoiAlign", roi_align_of, {.limits = "a sampling_ratio of 0 can't be recorded"}},
 };
 

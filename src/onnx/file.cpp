@@ -19,8 +19,10 @@ constexpr std::int64_t newest = 27;
 std::vector<std::byte> read_bytes(const std::filesystem::path& path, std::uint64_t offset,
                                   std::optional<std::uint64_t> length)
 {
+    std::error_code ignored; // what is not there is not regular
+    const bool regular = std::filesystem::is_regular_file(path, ignored);
     std::ifstream file(path, std::ios::binary | std::ios::ate);
-    const std::streamoff size = file ? static_cast<std::streamoff>(file.tellg()) : -1;
+    const std::streamoff size = file && regular ? static_cast<std::streamoff>(file.tellg()) : -1;
     if (size < 0) detail::fail(ErrorKind::file, reader, "The file (", path_text(path), ") can't be read.");
     const auto bytes = static_cast<std::uint64_t>(size);
     if (offset > bytes || (length && *length > bytes - offset))

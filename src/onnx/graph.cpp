@@ -4,20 +4,13 @@
 #include <set>
 #include <sstream>
 
+#include <reprise/error.hpp>
+
 namespace reprise::onnx {
 
 namespace {
 
 using Names = std::set<std::string>;
-
-std::string describe(const proto::NodeProto& node)
-{
-    std::ostringstream text;
-    text << (node.domain().empty() ? "" : node.domain() + ".") << node.op_type();
-    if (!node.name().empty()) text << " (" << node.name() << ")";
-    else if (node.output_size()) text << " (-> " << node.output(0) << ")";
-    return text.str();
-}
 
 std::string canonical(const std::string& domain) { return domain == "ai.onnx" ? "" : domain; }
 
@@ -54,11 +47,19 @@ void find_last_uses(Graph& graph)
     }
 }
 
-// Adds the constants among the node's attributes to the problems where they can't be imported.
-void check_attributes(const proto::NodeProto& node, Library& library)
+// Adds the constants and types among the node's attributes to the problems where they can't be imported.
+void check_attributes(const Node& prepared, Library& library)
 {
+    const proto::NodeProto& node = *prepared.proto;
+    const std::set<std::string> types{"to", "dtype", "output_dtype"}; // numbers of element types; 0 is none
     for (const auto& attribute : node.attribute()) {
         std::string why = attribute.has_t() ? why_not(attribute.t()) : "";
+        const bool text = attribute.name() == "value_string" || attribute.name() == "value_strings";
+        if (text && node.op_type() == "Constant") why = "the library has no tensors of strings";
+        if (prepared.op && types.count(attribute.name()) && attribute.i() &&
+            !find_element_type(static_cast<int>(attribute.i())))
+            why = "the library has no tensors of the type " +
+                  std::string(element_type_name(static_cast<int>(attribute.i())));
         if (attribute.has_sparse_tensor() || attribute.sparse_tensors_size())
             why = "sparse tensors are not imported";
         if (!why.empty())
@@ -72,12 +73,12 @@ void find_operator_of(Node& node, Library& library)
     const std::string domain = canonical(from.domain());
     const auto version = library.opsets.find(domain);
     node.opset = version == library.opsets.end() ? 0 : version->second;
-    if (const auto found = library.functions.find({domain, from.op_type()});
+    if (const auto found = library.functions.find(key_of(domain, from.op_type(), from.overload()));
         found != library.functions.end()) {
         node.function = found->second.get();
         return;
     }
-    node.op = find_operator(domain, from.op_type());
+    if (from.overload().empty()) node.op = find_operator(domain, from.op_type());
     std::ostringstream problem;
     if (!node.op) problem << "there is no operator of this name";
     else if (!node.opset) problem << "the model does not say which version of its domain it uses";
@@ -87,26 +88,83 @@ void find_operator_of(Node& node, Library& library)
     if (!problem.str().empty()) library.problems.push_back(describe(from) + ": " + problem.str());
 }
 
-Node prepare_node(const proto::NodeProto& from, Library& library)
+Node prepare_node(const proto::NodeProto& from, const Known& known, Library& library)
 {
     Node node;
     node.proto = &from;
     find_operator_of(node, library);
-    check_attributes(from, library);
+    check_attributes(node, library);
+    for (const std::string& name : from.input())
+        if (!name.empty() && !known.has(name))
+            library.problems.push_back(describe(from) + ": it reads (" + name +
+                                       "), which nothing before it computes");
     for (const auto& attribute : from.attribute())
         if (attribute.has_g())
             node.graphs.emplace(attribute.name(),
-                                std::make_shared<const Graph>(prepare(attribute.g(), library)));
+                                std::make_shared<const Graph>(prepare(attribute.g(), library, {}, &known)));
     return node;
 }
 
-void prepare_nodes(const google::protobuf::RepeatedPtrField<proto::NodeProto>& nodes, Graph& graph,
-                   Library& library)
+void prepare_nodes(const google::protobuf::RepeatedPtrField<proto::NodeProto>& nodes, Known& known,
+                   Graph& graph, Library& library)
 {
     graph.nodes.reserve(static_cast<std::size_t>(nodes.size()));
-    for (const auto& node : nodes) graph.nodes.push_back(prepare_node(node, library));
+    for (const auto& node : nodes) {
+        graph.nodes.push_back(prepare_node(node, known, library));
+        known.names.insert(node.output().begin(), node.output().end());
+    }
+    for (const std::string& name : graph.outputs)
+        if (!known.has(name)) library.problems.push_back("output (" + name + "): nothing computes it");
     find_last_uses(graph);
 }
+
+// Counts the nodes that a call of each function runs, with those of the functions that it calls.
+class Expansion {
+public:
+    explicit Expansion(const proto::ModelProto& model)
+    {
+        for (const auto& f : model.functions()) functions_[key_of(f.domain(), f.name(), f.overload())] = &f;
+    }
+    std::uint64_t count(const google::protobuf::RepeatedPtrField<proto::NodeProto>& nodes, int depth)
+    {
+        constexpr int deepest = 100;
+        constexpr std::uint64_t most = 1 << 24;
+        if (depth > deepest) fail("they call each other to a depth of more than (", deepest, ")");
+        std::uint64_t sum = 0;
+        for (const auto& node : nodes) {
+            ++sum;
+            const auto called = functions_.find(key_of(node.domain(), node.op_type(), node.overload()));
+            if (called != functions_.end()) sum += count_function(*called->second, depth + 1);
+            for (const auto& attribute : node.attribute())
+                if (attribute.has_g()) sum += count(attribute.g().node(), depth);
+            if (sum > most) fail("their calls have more than (", most, ") nodes");
+        }
+        return sum;
+    }
+
+private:
+    template <class... Parts> [[noreturn]] static void fail(const Parts&... parts)
+    {
+        detail::fail(ErrorKind::file, "onnx::Model", "The functions of the model can't be run: ", parts...,
+                     ".");
+    }
+    std::uint64_t count_function(const proto::FunctionProto& function, int depth)
+    {
+        const auto [place, first] = known_.try_emplace(&function, Count{0, depth});
+        if (!first && (place->second.open || depth <= place->second.depth)) return place->second.nodes;
+        place->second = {place->second.nodes, depth, true};
+        const std::uint64_t nodes = count(function.node(), depth);
+        known_.at(&function) = {nodes, depth, false};
+        return nodes;
+    }
+    struct Count {
+        std::uint64_t nodes;
+        int depth;         // the deepest call that was counted
+        bool open = false; // while its own nodes are counted, so that it calls itself
+    };
+    std::map<FunctionKey, const proto::FunctionProto*> functions_;
+    std::map<const proto::FunctionProto*, Count> known_;
+};
 
 bool calls(const Graph& graph, const Function* wanted, std::set<const Function*>& seen)
 {
@@ -122,44 +180,78 @@ bool calls(const Graph& graph, const Function* wanted, std::set<const Function*>
 
 } // namespace
 
+std::string describe(const proto::NodeProto& node)
+{
+    std::ostringstream text;
+    text << (node.domain().empty() ? "" : node.domain() + ".") << node.op_type();
+    if (!node.name().empty()) text << " (" << node.name() << ")";
+    else if (node.output_size()) text << " (-> " << node.output(0) << ")";
+    return text.str();
+}
+
+FunctionKey key_of(const std::string& domain, const std::string& name, const std::string& overload)
+{
+    return {canonical(domain), name, overload};
+}
+
 Graph prepare(const proto::GraphProto& from, Library& library,
-              const std::function<bool(const proto::TensorProto&)>& skip)
+              const std::function<bool(const proto::TensorProto&)>& skip, const Known* outer)
 {
     Graph graph;
+    Known known{outer};
     for (const auto& tensor : from.initializer()) {
+        known.names.insert(tensor.name());
         if (skip && skip(tensor)) continue;
         const std::string why = why_not(tensor);
         if (!why.empty()) library.problems.push_back("initializer (" + tensor.name() + "): " + why);
         else graph.constants.emplace(tensor.name(), Value(decode_tensor(tensor, library.external)));
     }
-    for (const auto& tensor : from.sparse_initializer())
+    for (const auto& tensor : from.sparse_initializer()) {
+        known.names.insert(tensor.values().name());
         library.problems.push_back("initializer (" + tensor.values().name() +
                                    "): sparse tensors are not imported");
+    }
     for (const auto& input : from.input()) graph.inputs.push_back(input.name());
+    known.names.insert(graph.inputs.begin(), graph.inputs.end());
     for (const auto& output : from.output()) graph.outputs.push_back(output.name());
-    prepare_nodes(from.node(), graph, library);
+    prepare_nodes(from.node(), known, graph, library);
     return graph;
+}
+
+void check_functions(const proto::ModelProto& model)
+{
+    Expansion expansion(model);
+    expansion.count(model.graph().node(), 0);
+    for (const auto& function : model.functions()) expansion.count(function.node(), 1);
 }
 
 void prepare_functions(const proto::ModelProto& model, Library& library)
 {
     for (const auto& from : model.functions())
-        library.functions[{canonical(from.domain()), from.name()}] = std::make_shared<Function>();
+        if (!library.functions
+                 .try_emplace(key_of(from.domain(), from.name(), from.overload()),
+                              std::make_shared<Function>())
+                 .second)
+            library.problems.push_back("function (" + from.name() +
+                                       "): there are two of this domain and overload");
     const auto opsets = library.opsets;
+    std::set<const Function*> ready;
     for (const auto& from : model.functions()) {
-        Function& function = *library.functions.at({canonical(from.domain()), from.name()});
+        Function& function = *library.functions.at(key_of(from.domain(), from.name(), from.overload()));
+        if (!ready.insert(&function).second) continue;
         for (const auto& import : from.opset_import())
             library.opsets[canonical(import.domain())] = import.version();
         function.body.inputs.assign(from.input().begin(), from.input().end());
         function.body.outputs.assign(from.output().begin(), from.output().end());
         for (const auto& attribute : from.attribute_proto()) function.defaults[attribute.name()] = &attribute;
-        prepare_nodes(from.node(), function.body, library);
+        Known known{nullptr, {from.input().begin(), from.input().end()}};
+        prepare_nodes(from.node(), known, function.body, library);
         library.opsets = opsets;
     }
     for (const auto& [name, function] : library.functions) {
         std::set<const Function*> seen;
         if (calls(function->body, function.get(), seen))
-            library.problems.push_back("function (" + name.second + "): it calls itself");
+            library.problems.push_back("function (" + name[1] + "): it calls itself");
     }
 }
 

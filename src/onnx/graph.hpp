@@ -1,8 +1,11 @@
 // Graphs that are ready to run: their operators are found, and their constants decoded.
 #pragma once
+#include <array>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -32,24 +35,39 @@ struct Graph {
     std::unordered_map<std::string, Value> constants; // by name: initializers that are not parameters
 };
 
-// A function of the model, which its nodes call by domain and name.
+// A function of the model, which its nodes call by domain, name and overload.
 struct Function {
     Graph body;
     std::map<std::string, const proto::AttributeProto*> defaults; // of attributes that a call need not give
 };
 
+using FunctionKey = std::array<std::string, 3>; // domain, name and overload
+FunctionKey key_of(const std::string& domain, const std::string& name, const std::string& overload);
+
 // All that nodes of a model may call, and what can't be imported.
 struct Library {
-    std::map<std::pair<std::string, std::string>, std::shared_ptr<Function>> functions; // by domain and name
-    std::map<std::string, std::int64_t> opsets;                                         // by domain
-    std::vector<std::string> problems; // sentences, one for each node or tensor
+    std::map<FunctionKey, std::shared_ptr<Function>> functions;
+    std::map<std::string, std::int64_t> opsets; // by domain
+    std::vector<std::string> problems;          // sentences, one for each node or tensor
     ExternalData external;
+};
+
+// The names that nodes of a graph may read.
+struct Known {
+    const Known* outer = nullptr; // of the graph around it
+    std::set<std::string> names{};
+
+    bool has(const std::string& name) const { return names.count(name) != 0 || (outer && outer->has(name)); }
 };
 
 // Prepares a graph whose messages outlive it.  Adds to the problems of the library instead of throwing.  Initializers
 // that `skip` returns true for are left out.
 Graph prepare(const proto::GraphProto&, Library&,
-              const std::function<bool(const proto::TensorProto&)>& skip = {});
+              const std::function<bool(const proto::TensorProto&)>& skip = {}, const Known* outer = nullptr);
+// The operator and name of a node, for messages.
+std::string describe(const proto::NodeProto&);
+// Throws Error(file) for functions that call each other too deeply, or too often, to be run.
+void check_functions(const proto::ModelProto&);
 // Prepares all functions of the model.
 void prepare_functions(const proto::ModelProto&, Library&);
 

@@ -190,7 +190,7 @@ const Operator rows[] = {
     {"Gather", gather_of, {.typed = moves, .on_host = host_gather}},
     {"GatherElements", gather_elements, {.typed = moves}},
     {"GatherND", gather_nd, {.typed = moves, .limits = "the last size of the indices must be constant"}},
-    {"OneHot", one_hot_of},
+    {"OneHot", one_hot_of, {.constants = 0b110}},
     {"ReverseSequence", reverse_sequence, {.typed = moves}},
     {"Scatter", scatter_elements, {.typed = moves}},
     {"ScatterElements", scatter_elements, {.typed = moves}},

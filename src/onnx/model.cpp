@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <map>
+#include <new>
 #include <set>
+#include <stdexcept>
 #include <utility>
 
 #include <reprise/error.hpp>
@@ -34,7 +36,7 @@ public:
 };
 
 // Registers tensors under their names, whose dots separate modules.  A name that modules do not allow, as it has two
-// dots in a row or begins as another name does, gets _ for its dots.
+// dots in a row or begins as another name does, and one of more than 64 dots gets _ for its dots.
 class Names {
 public:
     using AddLeaf = std::function<Variable(const std::string&, const Tensor&, bool parameter)>;
@@ -43,6 +45,8 @@ public:
 
     Variable add(const std::string& name, const Tensor& value, bool parameter)
     {
+        constexpr std::ptrdiff_t deepest = 64; // modules in each other
+        if (std::count(name.begin(), name.end(), '.') > deepest) return add_leaf(name, value, parameter);
         const auto dot = name.find('.');
         const std::string first = name.substr(0, dot), rest = dot == name.npos ? "" : name.substr(dot + 1);
         if (first.empty() || rest.empty() || leaves_.count(first)) return add_leaf(name, value, parameter);
@@ -74,6 +78,13 @@ Port port_of(const proto::ValueInfoProto& info, Library& library)
 {
     Port port;
     port.name = info.name();
+    const bool other =
+        info.type().has_sequence_type() || info.type().has_map_type() || info.type().has_sparse_tensor_type();
+    if (other)
+        library.problems.push_back(
+            "value (" + info.name() +
+            "): a module takes and returns tensors only, no sequence, map or sparse tensor");
+    port.optional = info.type().has_optional_type();
     if (!info.type().has_tensor_type()) return port;
     const auto& tensor = info.type().tensor_type();
     port.type = element_type_name(tensor.elem_type());
@@ -92,15 +103,66 @@ Port port_of(const proto::ValueInfoProto& info, Library& library)
 
 using InputBits = std::uint32_t OperatorOptions::*;
 
-// The names of values that nodes read as the inputs that the bits of their operators name.
-std::set<std::string> read_as(InputBits bits, const proto::GraphProto& graph)
+// Finds the names of values that nodes read as the inputs that the bits of their operators name, also in graphs of
+// nodes and in functions.
+class ReadAs {
+public:
+    ReadAs(InputBits bits, const proto::ModelProto& model) : bits_(bits)
+    {
+        for (const auto& f : model.functions()) functions_[key_of(f.domain(), f.name(), f.overload())] = &f;
+    }
+    std::set<std::string> names(const google::protobuf::RepeatedPtrField<proto::NodeProto>& nodes)
+    {
+        std::set<std::string> found;
+        for (const auto& node : nodes) {
+            const auto function = functions_.find(key_of(node.domain(), node.op_type(), node.overload()));
+            if (function != functions_.end()) add_function(found, node, *function->second);
+            else if (const Operator* op = find_operator(node.domain(), node.op_type()))
+                for (int i = 0; i < std::min(node.input_size(), 32); ++i)
+                    if (op->options.*bits_ >> i & 1) found.insert(node.input(i));
+            for (const auto& attribute : node.attribute())
+                if (attribute.has_g()) add_graph(found, node, attribute.g());
+        }
+        return found;
+    }
+
+private:
+    void add_function(std::set<std::string>& found, const proto::NodeProto& node,
+                      const proto::FunctionProto& function)
+    {
+        const auto [inner, first] = known_.try_emplace(&function);
+        if (first) inner->second = names(function.node()); // a function that calls itself is refused later
+        for (int i = 0; i < std::min(node.input_size(), function.input_size()); ++i)
+            if (inner->second.count(function.input(i))) found.insert(node.input(i));
+    }
+    // The graph sees the names around it; the inputs of a loop's body are those of the loop.
+    void add_graph(std::set<std::string>& found, const proto::NodeProto& node, const proto::GraphProto& graph)
+    {
+        const std::set<std::string> inner = names(graph.node());
+        found.insert(inner.begin(), inner.end());
+        for (int i = 0; i < std::min(node.input_size(), graph.input_size()); ++i)
+            if (inner.count(graph.input(i).name())) found.insert(node.input(i));
+    }
+    InputBits bits_;
+    std::map<FunctionKey, const proto::FunctionProto*> functions_;
+    std::map<const proto::FunctionProto*, std::set<std::string>> known_;
+};
+
+[[noreturn]] void lacks_memory(const std::string& file)
 {
-    std::set<std::string> names;
-    for (const auto& node : graph.node())
-        if (const Operator* op = find_operator(node.domain(), node.op_type()))
-            for (int i = 0; i < std::min(node.input_size(), 32); ++i)
-                if (op->options.*bits >> i & 1) names.insert(node.input(i));
-    return names;
+    detail::fail(ErrorKind::out_of_memory, of_model, "The host lacks memory for the model (", file, ").");
+}
+
+// Calls f; a lack of memory of the host is an Error.
+template <class F> void within_memory(const std::string& file, const F& f)
+{
+    try {
+        f();
+    } catch (const std::bad_alloc&) {
+        lacks_memory(file);
+    } catch (const std::length_error&) { // of containers
+        lacks_memory(file);
+    }
 }
 
 bool may_be_variable(const proto::TensorProto& tensor)
@@ -137,7 +199,7 @@ struct Model::Impl {
             const bool is_constant = graph.constants.count(info.name());
             if (is_variable && !is_constant && is_initializer(info.name())) continue;
             inputs.push_back(port_of(info, library));
-            inputs.back().optional = is_constant;
+            inputs.back().optional |= is_constant;
             input_types.push_back(info.type().has_tensor_type()
                                       ? find_element_type(info.type().tensor_type().elem_type())
                                       : nullptr);
@@ -175,19 +237,23 @@ void Model::Impl::check_input(const Port& port, const Tensor& x) const
 
 Model::Model(const std::filesystem::path& path, const LoadOptions& options)
 {
-    const auto impl = std::make_shared<Impl>();
-    impl->proto = read_model(path);
-    impl->file = path_text(path);
-    impl->library.external = external_data_in(path.parent_path());
-    load(impl, options);
+    within_memory(path_text(path), [&] {
+        const auto impl = std::make_shared<Impl>();
+        impl->proto = read_model(path);
+        impl->file = path_text(path);
+        impl->library.external = external_data_in(path.parent_path());
+        load(impl, options);
+    });
 }
 
 Model::Model(std::span<const std::byte> bytes, const LoadOptions& options)
 {
-    const auto impl = std::make_shared<Impl>();
-    impl->file = "in memory";
-    impl->proto = parse_model(bytes, impl->file);
-    load(impl, options);
+    within_memory("in memory", [&] {
+        const auto impl = std::make_shared<Impl>();
+        impl->file = "in memory";
+        impl->proto = parse_model(bytes, impl->file);
+        load(impl, options);
+    });
 }
 
 Model::~Model() = default;
@@ -196,8 +262,10 @@ void Model::load(const std::shared_ptr<Impl>& impl, const LoadOptions& options)
 {
     impl->device = options.device;
     auto& initializers = *impl->proto->mutable_graph()->mutable_initializer();
-    const auto constants = read_as(&OperatorOptions::constants, impl->proto->graph());
-    const auto statistics = read_as(&OperatorOptions::statistics, impl->proto->graph());
+    check_functions(*impl->proto);
+    const auto& nodes = impl->proto->graph().node();
+    const auto constants = ReadAs(&OperatorOptions::constants, *impl->proto).names(nodes);
+    const auto statistics = ReadAs(&OperatorOptions::statistics, *impl->proto).names(nodes);
     // Options of operators, and numbers without dimensions, such as epsilons, are constants unless the caller trains
     // them.
     const auto trained = [&](const proto::TensorProto& t) {
@@ -265,12 +333,21 @@ std::vector<Tensor> Model::forward(std::vector<Tensor> inputs)
     if (inputs.size() > model.inputs.size())
         detail::fail(ErrorKind::argument, of_model, "The model takes (", model.inputs.size(),
                      ") inputs, not (", inputs.size(), "): see inputs().");
+    // As many tensors as there are required inputs are these, wherever the optional ones are.
+    const auto required = static_cast<std::size_t>(std::count_if(
+        model.inputs.begin(), model.inputs.end(), [](const Port& port) { return !port.optional; }));
+    const bool only_required = inputs.size() == required;
     Values values;
+    std::size_t next = 0;
     for (std::size_t i = 0; i < model.inputs.size(); ++i) {
         const Port& port = model.inputs[i];
-        const Tensor given = i < inputs.size() ? inputs[i] : Tensor();
+        const bool skipped = next >= inputs.size() || (only_required && port.optional);
+        const Tensor given = skipped ? Tensor() : inputs[next++];
         model.check_input(port, given);
         const auto constant = model.graph.constants.find(port.name);
+        if (!given.defined() && !port.optional)
+            detail::fail(ErrorKind::argument, of_model, "The input (", port.name,
+                         ") is not given, but the model needs it: see inputs().");
         if (!given.defined() && constant != model.graph.constants.end()) values.push_back(constant->second);
         else values.emplace_back(given, model.input_types[i]);
     }
@@ -282,6 +359,9 @@ std::vector<Tensor> Model::forward(std::vector<Tensor> inputs)
         if (value.is_sequence())
             detail::fail(ErrorKind::unsupported, of_model, "The output (", model.outputs[outputs.size()].name,
                          ") is a sequence, which a module can't return: cut the model before it.");
+        if (!value.present() && !model.outputs[outputs.size()].optional)
+            detail::fail(ErrorKind::unsupported, of_model, "The output (", model.outputs[outputs.size()].name,
+                         ") has no value, as its node does not compute it: cut the model before it.");
         outputs.push_back(value.tensor(device));
     }
     return outputs;
@@ -297,6 +377,7 @@ Values run_model(const std::filesystem::path& path, const Device& device, Values
 {
     const auto proto = read_model(path);
     Library library;
+    check_functions(*proto);
     library.external = external_data_in(path.parent_path());
     read_opsets(*proto, library);
     prepare_functions(*proto, library);

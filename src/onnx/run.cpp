@@ -15,13 +15,8 @@ namespace {
 Values call_function(const Node& node, const Device& device, const Scope& caller, Values inputs)
 {
     auto attributes = node.function->defaults;
-    for (const auto& attribute : node.proto->attribute()) attributes[attribute.name()] = &attribute;
-    if (caller.attributes)
-        for (auto& [name, attribute] : attributes) {
-            const auto found = caller.attributes->find(attribute->ref_attr_name());
-            if (!attribute->ref_attr_name().empty() && found != caller.attributes->end())
-                attribute = found->second;
-        }
+    for (const auto& attribute : node.proto->attribute())
+        if (const auto* given = caller.resolved(attribute)) attributes[attribute.name()] = given;
     Scope scope{&caller, nullptr, {}, &attributes};
     return run_graph(node.function->body, device, scope, std::move(inputs));
 }
@@ -61,9 +56,7 @@ Values run_operator(const Operator& op, Call& call)
 
 [[noreturn]] void fail_node(const proto::NodeProto& node, ErrorKind kind, const char* why)
 {
-    const std::string name = !node.name().empty() ? node.name() : node.output_size() ? node.output(0) : "";
-    detail::fail(kind, "onnx::Model", "The node (", name, ") of the operator (", node.op_type(),
-                 ") can't be computed: ", why);
+    detail::fail(kind, "onnx::Model", "The node ", describe(node), " can't be computed: ", why);
 }
 
 Values run_node(const Node& node, const Device& device, const Scope& scope)
@@ -72,8 +65,7 @@ Values run_node(const Node& node, const Device& device, const Scope& scope)
     for (const std::string& name : node.proto->input()) {
         const Value* found = name.empty() ? nullptr : scope.find(name);
         if (!found && !name.empty())
-            detail::fail(ErrorKind::file, "onnx::Model", "The node (", node.proto->name(),
-                         ") of the operator (", node.proto->op_type(), ") reads (", name,
+            detail::fail(ErrorKind::file, "onnx::Model", "The node ", describe(*node.proto), " reads (", name,
                          "), which nothing before it computes.");
         inputs.push_back(found ? *found : Value());
     }
@@ -92,6 +84,16 @@ Values run_node(const Node& node, const Device& device, const Scope& scope)
 }
 
 } // namespace
+
+const proto::AttributeProto* Scope::resolved(const proto::AttributeProto& given) const
+{
+    if (given.ref_attr_name().empty()) return &given;
+    const Scope* function = this;
+    while (function && !function->attributes) function = function->outer;
+    if (!function) return nullptr;
+    const auto found = function->attributes->find(given.ref_attr_name());
+    return found == function->attributes->end() ? nullptr : found->second;
+}
 
 const Value* Scope::find(const std::string& name) const
 {

@@ -279,7 +279,7 @@ const Operator rows[] = {
     {"Expand", expand_to, {.typed = moves, .on_host = host_expand}},
     {"Flatten", flatten_to_matrix, {.typed = moves}},
     {"Identity", identity, {.on_host = host_identity}},
-    {"Pad", pad_of, {.typed = moves, .since = 2}},
+    {"Pad", pad_of, {.typed = moves, .constants = 0b100, .since = 2}},
     {"Reshape", reshape_to, {.typed = moves, .on_host = host_reshape, .since = 5}},
     {"Shape", shape_of},
     {"Size", size_of_tensor},

@@ -141,7 +141,7 @@ TEST(OnnxModel, NamesTheNodeThatFails)
     Model model(b.bytes());
     const rp::Error error = error_of([&] { model(rp::zeros({7})); });
     EXPECT_EQ(error.kind(), ErrorKind::shape);
-    EXPECT_THAT(error.what(), HasSubstr("of the operator (Reshape)"));
+    EXPECT_THAT(error.what(), HasSubstr("The node Reshape (node_2)"));
 }
 
 TEST(OnnxModel, RefusesFunctionsThatCallThemselves)

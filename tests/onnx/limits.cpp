@@ -1,0 +1,321 @@
+// Models at the limits of the format: numbers that are out of range, names and values that are missing, and functions.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <limits>
+
+#include <reprise/onnx.hpp>
+
+#include "onnx/builder.hpp"
+
+namespace {
+
+using namespace onnx_test;
+using proto::AttributeProto;
+using proto::TensorProto;
+using rp::ErrorKind;
+using rp::Tensor;
+using rp::onnx::Model;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using Tensors = std::vector<Tensor>;
+
+constexpr std::int64_t huge = std::numeric_limits<std::int64_t>::max();
+
+// Calls f, and returns the error that it throws.
+template <class F> rp::Error error_of(const F& f)
+{
+    try {
+        f();
+    } catch (const rp::Error& error) {
+        return error;
+    }
+    ADD_FAILURE() << "no error";
+    return {ErrorKind::internal, ""};
+}
+
+void text(Builder& b, const std::string& name, const std::string& value)
+{
+    b.attribute(name, AttributeProto::STRING).set_s(value);
+}
+
+// A function of the domain "own", whose nodes the caller adds.
+proto::FunctionProto& function(Builder& b, const std::string& name, const Names& inputs, const Names& outputs)
+{
+    auto& f = *b.model.add_functions();
+    f.set_domain("own");
+    f.set_name(name);
+    for (const auto& input : inputs) f.add_input(input);
+    for (const auto& output : outputs) f.add_output(output);
+    f.add_opset_import()->set_version(17);
+    auto& own = *f.add_opset_import();
+    own.set_domain("own");
+    own.set_version(1);
+    if (b.model.opset_import_size() == 1) *b.model.add_opset_import() = own;
+    return f;
+}
+
+proto::NodeProto& add_node(proto::FunctionProto& f, const std::string& op, const Names& inputs,
+                           const Names& outputs)
+{
+    auto& node = *f.add_node();
+    node.set_op_type(op);
+    for (const auto& input : inputs) node.add_input(input);
+    for (const auto& output : outputs) node.add_output(output);
+    return node;
+}
+
+// -- numbers --
+
+// -- texts --
+
+// -- inputs --
+
+TEST(OnnxLimits, GivesTensorsToTheInputsThatNeedThem)
+{
+    Builder b;
+    b.input("shape", TensorProto::INT64, {2});
+    b.input("x", TensorProto::FLOAT, {"n"});
+    b.output("y", TensorProto::FLOAT, {});
+    b.graph().mutable_output(0)->clear_type();
+    b.weight("shape", rp::from_vector(std::vector<std::int64_t>{2, 3}, {2}));
+    b.node("Reshape", {"x", "shape"}, {"y"});
+    Model model(b.bytes());
+    ASSERT_EQ(model.inputs().size(), 2u);
+    EXPECT_EQ(model(rp::ones({6})).size(0), rp::Dim(2));
+    const auto specs = model.input_specs({{"n", 6}});
+    ASSERT_EQ(specs.size(), 1u);
+    const rp::Program program = rp::record_function([&](const Tensors& in) { return model(in); }, specs);
+    EXPECT_EQ(program.call({rp::ones({6})})[0].size(1), rp::Dim(3));
+    const Tensor shape = rp::from_vector(std::vector<std::int64_t>{3, 2}, {2});
+    EXPECT_EQ(model(Tensors{shape, rp::ones({6})})[0].size(0), rp::Dim(3));
+    const rp::Error error = error_of([&] { model(Tensors{}); });
+    EXPECT_EQ(error.kind(), ErrorKind::argument);
+    EXPECT_THAT(error.what(), HasSubstr("The input (x) is not given"));
+}
+
+// Options and statistics are no parameters, wherever they are read.
+TEST(OnnxLimits, TrainsNoOptions)
+{
+    Builder b;
+    b.input("x", TensorProto::FLOAT, {1, 2, 3});
+    b.input("index", TensorProto::INT64, {2});
+    b.output("y", TensorProto::FLOAT, {});
+    b.graph().mutable_output(0)->clear_type();
+    b.output("hot", TensorProto::FLOAT, {2, 4});
+    const auto vector = [&](const std::string& name) { return b.weight(name, rp::ones({2})); };
+    auto& f = function(b, "Norm", {"x", "s", "b", "m", "v"}, {"y"});
+    add_node(f, "BatchNormalization", {"x", "s", "b", "m", "v"}, {"y"});
+    const std::string norm =
+        b.node("Norm", {"x", vector("scale"), vector("bias"), vector("mean"), vector("variance")});
+    b.last->set_domain("own");
+    const std::string pads = b.integers({0, 0, 0, 0, 0, 1});
+    const std::string value = b.weight("pad.value", rp::tensor({7.}));
+    b.node("If", {b.node("Equal", {b.integer(1), b.integer(1)})}, {"y"});
+    for (const char* branch : {"then_branch", "else_branch"}) {
+        auto& graph = *b.attribute(branch, AttributeProto::GRAPH).mutable_g();
+        auto& node = *graph.add_node();
+        node.set_op_type("Pad");
+        for (const auto& name : {norm, pads, value}) node.add_input(name);
+        node.add_output("padded");
+        graph.add_output()->set_name("padded");
+    }
+    b.node("OneHot", {"index", b.integer(4), b.weight("values", rp::tensor({-1., 1.}))}, {"hot"});
+    Model model(b.bytes());
+    EXPECT_THAT(model.named_parameters().keys(), ElementsAre("scale", "bias"));
+    EXPECT_THAT(model.named_buffers().keys(), ElementsAre("mean", "variance"));
+    const Tensors y = model({rp::ones({1, 2, 3}), rp::from_vector(std::vector<std::int64_t>{0, 3}, {2})});
+    EXPECT_EQ(y[0].size(2), rp::Dim(4));
+}
+
+// -- integers of the host --
+
+// -- functions --
+
+// y = LeakyRelu(x) with the slope of the call, inside of a branch; a call without one has the default 0.01.
+TEST(OnnxLimits, ResolvesAttributesOfTheEnclosingFunction)
+{
+    const auto slope = [](std::optional<float> given) {
+        Builder b;
+        b.input("x", TensorProto::FLOAT, {1});
+        b.output("y", TensorProto::FLOAT, {1});
+        auto& inner = function(b, "Inner", {"a"}, {"r"});
+        inner.add_attribute("alpha");
+        auto& leaky = add_node(inner, "LeakyRelu", {"a"}, {"r"});
+        const auto refer = [](proto::NodeProto& node) {
+            auto& attribute = *node.add_attribute();
+            attribute.set_name("alpha");
+            attribute.set_ref_attr_name("alpha");
+            attribute.set_type(AttributeProto::FLOAT);
+        };
+        refer(leaky);
+        auto& outer = function(b, "Outer", {"a"}, {"r"});
+        outer.add_attribute("alpha");
+        auto& condition = add_node(outer, "Constant", {}, {"true"});
+        auto& value = *condition.add_attribute();
+        value.set_name("value");
+        value.set_type(AttributeProto::TENSOR);
+        value.mutable_t()->set_data_type(TensorProto::BOOL);
+        value.mutable_t()->add_int32_data(1);
+        auto& branch = add_node(outer, "If", {"true"}, {"r"});
+        for (const char* name : {"then_branch", "else_branch"}) {
+            auto& attribute = *branch.add_attribute();
+            attribute.set_name(name);
+            attribute.set_type(AttributeProto::GRAPH);
+            auto& node = *attribute.mutable_g()->add_node();
+            node.set_op_type("Inner");
+            node.set_domain("own");
+            node.add_input("a");
+            node.add_output("inside");
+            refer(node);
+            attribute.mutable_g()->add_output()->set_name("inside");
+        }
+        b.node("Outer", {"x"}, {"y"});
+        b.last->set_domain("own");
+        if (given) b.attribute("alpha", AttributeProto::FLOAT).set_f(*given);
+        Model model(b.bytes());
+        return model(rp::tensor({-1.})).to_vector<float>()[0];
+    };
+    EXPECT_FLOAT_EQ(slope(0.5f), -0.5f);
+    EXPECT_FLOAT_EQ(slope(std::nullopt), -0.01f);
+}
+
+TEST(OnnxLimits, KeepsOverloadsApart)
+{
+    Builder b;
+    b.input("x", TensorProto::FLOAT, {1});
+    b.output("y", TensorProto::FLOAT, {1});
+    for (const char* overload : {"exp", "neg"}) {
+        auto& f = function(b, "F", {"a"}, {"r"});
+        f.set_overload(overload);
+        add_node(f, overload == std::string("exp") ? "Exp" : "Neg", {"a"}, {"r"});
+    }
+    const std::string e = b.node("F", {"x"});
+    b.last->set_domain("own");
+    b.last->set_overload("exp");
+    b.node("F", {e}, {"y"});
+    b.last->set_domain("own");
+    b.last->set_overload("neg");
+    Model model(b.bytes());
+    EXPECT_THAT(model(rp::zeros({1})).to_vector<float>(), ElementsAre(-1));
+    b.model.mutable_functions(1)->set_overload("exp");
+    EXPECT_THAT(error_of([&] { Model{b.bytes()}; }).what(), HasSubstr("function (F): there are two"));
+}
+
+// A chain of functions, each of which calls the next one once or twice.
+Builder chain(int length, int calls)
+{
+    Builder b;
+    b.input("x", TensorProto::FLOAT, {1});
+    b.output("y", TensorProto::FLOAT, {1});
+    for (int i = 0; i < length; ++i) {
+        auto& f = function(b, "F" + std::to_string(i), {"a"}, {"r"});
+        const bool last = i + 1 == length;
+        for (int k = 0; k < calls; ++k) {
+            auto& node = add_node(f, last ? "Exp" : "F" + std::to_string(i + 1), {"a"}, {k ? "other" : "r"});
+            if (!last) node.set_domain("own");
+        }
+    }
+    b.node("F0", {"x"}, {"y"});
+    b.last->set_domain("own");
+    return b;
+}
+
+TEST(OnnxLimits, RefusesFunctionsThatCallTooMuch)
+{
+    EXPECT_EQ(Model(chain(20, 1).bytes()).inputs().size(), 1u);
+    EXPECT_EQ(error_of([&] { Model{chain(50000, 1).bytes()}; }).kind(), ErrorKind::file);
+    EXPECT_EQ(error_of([&] { Model{chain(60, 2).bytes()}; }).kind(), ErrorKind::file);
+}
+
+TEST(OnnxLimits, KeepsNamesOfManyDots)
+{
+    Builder b;
+    b.input("x", TensorProto::FLOAT, {1});
+    b.output("y", TensorProto::FLOAT, {1});
+    std::string name = "a";
+    for (int i = 0; i < 100000; ++i) name += ".a";
+    b.node("Add", {"x", b.weight(name, rp::ones({1}))}, {"y"});
+    Model model(b.bytes());
+    EXPECT_EQ(model.named_parameters().size(), 1u);
+    EXPECT_THAT(model(rp::ones({1})).to_vector<float>(), ElementsAre(2));
+}
+
+// -- files --
+
+TEST(OnnxLimits, RefusesTensorsWithoutTheirElements)
+{
+    Builder b;
+    b.input("x", TensorProto::FLOAT, {1});
+    b.output("y", TensorProto::FLOAT, {1});
+    b.node("Identity", {"x"}, {"y"});
+    auto& tensor = *b.graph().add_initializer();
+    tensor.set_name("few");
+    tensor.set_data_type(TensorProto::INT4);
+    tensor.add_dims(std::int64_t{1} << 62);
+    tensor.set_raw_data("");
+    EXPECT_EQ(error_of([&] { Model{b.bytes()}; }).kind(), ErrorKind::file);
+}
+
+TEST(OnnxLimits, RefusesFoldersAsFiles)
+{
+    const auto folder = std::filesystem::path(testing::TempDir());
+    EXPECT_EQ(error_of([&] { Model{folder}; }).kind(), ErrorKind::file);
+    Builder b;
+    b.input("x", TensorProto::FLOAT, {1});
+    b.output("y", TensorProto::FLOAT, {1});
+    b.node("Add", {"x", b.weight("w", rp::ones({1}))}, {"y"});
+    auto& weight = *b.graph().mutable_initializer(0);
+    weight.clear_raw_data();
+    weight.set_data_location(TensorProto::EXTERNAL);
+    auto& entry = *weight.add_external_data();
+    entry.set_key("location");
+    entry.set_value(".");
+    const auto bytes = b.bytes();
+    std::ofstream(folder / "folder.onnx", std::ios::binary)
+        .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+    EXPECT_EQ(error_of([&] { Model{folder / "folder.onnx"}; }).kind(), ErrorKind::file);
+}
+
+TEST(OnnxLimits, ListsNamesAndTypesThatAreMissing)
+{
+    Builder b;
+    b.input("x", TensorProto::FLOAT, {1});
+    b.output("y", TensorProto::FLOAT, {1});
+    b.output("nothing", TensorProto::FLOAT, {1});
+    b.graph().add_output()->set_name("list");
+    b.graph().mutable_output(2)->mutable_type()->mutable_sequence_type();
+    b.node("SequenceConstruct", {"x"}, {"list"});
+    b.node("Cast", {"x"}, {"y"});
+    b.last->clear_name();
+    b.with("to", std::int64_t{TensorProto::STRING});
+    b.node("Add", {"x", "later"}, {"sum"});
+    b.node("Constant", {}, {"later"});
+    text(b, "value_string", "text");
+    const rp::Error error = error_of([&] { Model{b.bytes()}; });
+    EXPECT_EQ(error.kind(), ErrorKind::unsupported);
+    for (const char* part :
+         {"Cast (-> y): its attribute (to): the library has no tensors of the type string",
+          "Add (node_3): it reads (later), which nothing before it computes",
+          "Constant (node_4): its attribute (value_string)", "output (nothing): nothing computes it",
+          "value (list): a module takes and returns tensors only"})
+        EXPECT_THAT(error.what(), HasSubstr(part));
+}
+
+TEST(OnnxLimits, RefusesOutputsWithoutAValue)
+{
+    Builder b(7);
+    b.input("x", TensorProto::FLOAT, {1, 2});
+    b.output("y", TensorProto::FLOAT, {1, 2});
+    b.output("mean", TensorProto::FLOAT, {2});
+    const auto vector = [&](const std::string& name) { return b.weight(name, rp::ones({2})); };
+    b.node("BatchNormalization", {"x", vector("s"), vector("b"), vector("m"), vector("v")}, {"y", "mean"});
+    Model model(b.bytes());
+    EXPECT_THAT(error_of([&] {
+                    model(rp::ones({1, 2}));
+                }).what(),
+                HasSubstr("The output (mean) has no value"));
+}
+
+} // namespace
