@@ -37,7 +37,7 @@ Value non_max_suppression(Call& call)
     if (shape.size() != 3 || !same(call.shape(0), Shape{shape[0], shape[2], 4}))
         call.fail("Boxes ", to_string(call.shape(0)), " do not fit scores ", to_string(shape), ".");
     const std::size_t batches = shape[0], classes = shape[1], count = shape[2];
-    const auto most = static_cast<std::int64_t>(call.number(2, 0));
+    const std::int64_t most = call.whole(2, 0);
     const double limit = call.number(3, 0), lowest = call.has(4) ? call.number(4, 0) : -HUGE_VAL;
     const bool by_center = call.flag("center_point_box");
     std::vector<std::int64_t> selected;
@@ -105,7 +105,8 @@ Value roi_align_of(Call& call)
 {
     const Tensor x = call[0], rois = call[1], batch = call[2];
     const std::string rule_name =
-        call.text("coordinate_transformation_mode", call.opset() < 16 ? "output_half_pixel" : "half_pixel");
+        call.choice("coordinate_transformation_mode", call.opset() < 16 ? "output_half_pixel" : "half_pixel",
+                    {"half_pixel", "output_half_pixel"});
     const bool half = rule_name == "half_pixel";
     const std::int64_t samples = call.integer("sampling_ratio", 0);
     RoiRule rule{call.integer("output_height", 1),
@@ -114,7 +115,7 @@ Value roi_align_of(Call& call)
                  samples,
                  call.real("spatial_scale", 1),
                  half ? 0.5 : 0,
-                 call.text("mode", "avg") == "max",
+                 call.choice("mode", "avg", {"avg", "max"}) == "max",
                  !half};
     if (rule.height < 1 || rule.width < 1) call.fail("The result would have no elements.");
     if (samples > 0) return roi_align(x, rois, batch, rule);
@@ -125,8 +126,8 @@ Value roi_align_of(Call& call)
         const auto count = [&](std::size_t low, std::int64_t bins) {
             const double size = (numbers[4 * i + low + 2] - numbers[4 * i + low]) * rule.scale;
             const double extent = rule.at_least_one ? std::max(size, 1.0) : size;
-            return std::clamp<std::int64_t>(
-                static_cast<std::int64_t>(std::ceil(extent / static_cast<double>(bins))), 1, 1 << 12);
+            const double most = 1 << 12;
+            return call.floor_of(std::clamp(std::ceil(extent / static_cast<double>(bins)), 1.0, most));
         };
         rule.samples_x = count(0, rule.width);
         rule.samples_y = count(1, rule.height);

@@ -19,11 +19,10 @@ struct Resizing {
 // size * scale rounded down, where the scale of a symbolic size is a multiple of 2^-20.
 Dim scaled(const Call& call, const Dim& size, double scale)
 {
-    if (size.is_constant())
-        return static_cast<std::int64_t>(std::floor(static_cast<double>(size.value()) * scale));
+    if (size.is_constant()) return call.floor_of(static_cast<double>(size.value()) * scale);
     constexpr std::int64_t unit = 1 << 20;
     const double units = scale * unit;
-    if (units != std::floor(units) || units > 1e12)
+    if (units != std::floor(units) || !(std::abs(units) <= 1e12))
         call.fail("The symbolic size (", size.text(), ") can't be scaled by (", scale,
                   "), no multiple of 2^-20.");
     return floor_div(size * static_cast<std::int64_t>(units), Dim(unit));
@@ -41,7 +40,8 @@ std::vector<std::int64_t> resized_axes(const Call& call, std::int64_t rank)
 // Makes all scales the smallest or the largest one.
 void keep_aspect(const Call& call, Resizing& r, const Shape& shape, const std::vector<std::int64_t>& axes)
 {
-    const std::string policy = call.text("keep_aspect_ratio_policy", "stretch");
+    const std::string policy =
+        call.choice("keep_aspect_ratio_policy", "stretch", {"stretch", "not_larger", "not_smaller"});
     if (policy == "stretch") return;
     const bool smallest = policy == "not_larger";
     double scale = smallest ? 1e30 : 0;
@@ -52,7 +52,9 @@ void keep_aspect(const Call& call, Resizing& r, const Shape& shape, const std::v
     for (const std::int64_t axis : axes) {
         const auto i = static_cast<std::size_t>(axis);
         r.scale[i] = scale;
-        r.out[i] = static_cast<std::int64_t>(std::floor(static_cast<double>(shape[i].value()) * scale + 0.5));
+        if (!shape[i].is_constant())
+            call.fail("The symbolic size (", shape[i].text(), ") can't keep the aspect ratio.");
+        r.out[i] = call.floor_of(static_cast<double>(shape[i].value()) * scale + 0.5);
     }
 }
 
@@ -129,6 +131,7 @@ std::optional<Interpolation> as_interpolation(const Tensor& x, const Resizing& r
 Tensor resize_axis(const Call& call, const Tensor& x, std::int64_t axis, const ResizedAxis& sizes,
                    const ResizeRule& rule)
 {
+    if (sizes.size < 1 && sizes.out > 0) call.fail("A dimension without elements can't be resized.");
     const std::vector<double> at = positions(sizes, rule);
     Tensor y;
     if (rule.mode == "nearest") {
@@ -173,27 +176,29 @@ Value resize_by(const Call& call, const ResizeRule& rule)
 Value resize_of(Call& call)
 {
     ResizeRule rule;
-    rule.mode = call.text("mode", "nearest");
+    rule.mode = call.choice("mode", "nearest", {"nearest", "linear", "cubic"});
     if (call.opset() < 11) { // as Upsample
         rule.coordinates = "asymmetric";
         rule.nearest = "floor";
     } else {
-        rule.coordinates = call.text("coordinate_transformation_mode", "half_pixel");
-        rule.nearest = call.text("nearest_mode", "round_prefer_floor");
+        rule.coordinates =
+            call.choice("coordinate_transformation_mode", "half_pixel",
+                        {"half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners",
+                         "asymmetric", "tf_half_pixel_for_nn", "tf_crop_and_resize"});
+        rule.nearest = call.choice("nearest_mode", "round_prefer_floor",
+                                   {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"});
     }
     rule.cubic_a = call.real("cubic_coeff_a", -0.75);
     rule.exclude_outside = call.flag("exclude_outside");
     rule.antialias = call.flag("antialias");
     rule.extrapolation = call.real("extrapolation_value", 0);
-    if (rule.mode != "nearest" && rule.mode != "linear" && rule.mode != "cubic")
-        call.fail("The mode (", rule.mode, ") is not known.");
     return resize_by(call, rule);
 }
 
 Value upsample(Call& call)
 {
     ResizeRule rule;
-    rule.mode = call.text("mode", "nearest");
+    rule.mode = call.choice("mode", "nearest", {"nearest", "linear", "bilinear"});
     if (rule.mode == "bilinear") rule.mode = "linear";
     rule.coordinates = "asymmetric";
     rule.nearest = "floor";
@@ -202,7 +207,9 @@ Value upsample(Call& call)
 
 Value grid_sample_of(Call& call)
 {
-    const std::string mode = call.text("mode", "linear"), padding = call.text("padding_mode", "zeros");
+    const std::string mode =
+        call.choice("mode", "linear", {"linear", "bilinear", "nearest", "cubic", "bicubic"});
+    const std::string padding = call.choice("padding_mode", "zeros", {"zeros", "border", "reflection"});
     GridSampleOptions options;
     options.mode = mode == "nearest"                      ? GridSampleMode::nearest
                    : mode == "cubic" || mode == "bicubic" ? GridSampleMode::bicubic

@@ -151,7 +151,7 @@ Value one_hot_of(Call& call)
     const std::int64_t given = call.integer("axis", -1), rank = index.dim() + 1;
     const std::int64_t axis = call.axis(given, rank);
     const Dim depth =
-        call.type(1).is_floating() ? Dim(static_cast<std::int64_t>(call.number(1, 0))) : call.sizes(1).at(0);
+        call.type(1).is_floating() ? Dim(call.floor_of(call.number(1, 0))) : call.sizes(1).at(0);
     const Tensor whole = index.to(i64);
     const Tensor size = Value::scalar(depth).tensor(call.device);
     const Tensor front = where(lt(whole, 0), add(whole, size), whole);

@@ -57,6 +57,7 @@ Value quantize_linear(Call& call)
     const Tensor scaled = div(wide(x), wide(scale));
     const Tensor zero = call.has(2) ? spread(call, call[2], x, axis, block) : Tensor();
     if (!type.is_floating()) return quantized(scaled, zero, type);
+    if (!type.small) call.fail("The type (", type.name, ") is none that numbers are quantised to.");
     const Tensor shifted = zero.defined() ? add(scaled, zero.to(scaled.dtype())) : scaled;
     return Value(rounded(shifted, *type.small, call.flag("saturate", true)), &type);
 }

@@ -165,7 +165,8 @@ Values recurrent(Call& call, const Kind& kind)
     const bool batch_first = call.flag("layout");
     const Tensor x = batch_first ? transpose(call[0], 0, 1) : call[0];
     const Tensor lengths = call.has(4) ? call[4] : Tensor();
-    const std::string direction = call.text("direction", "forward");
+    const std::string direction =
+        call.choice("direction", "forward", {"forward", "reverse", "bidirectional"});
     const std::int64_t count = direction == "bidirectional" ? 2 : 1;
     std::vector<Tensor> by_direction, h, c;
     for (std::int64_t i = 0; i < count; ++i) {

@@ -15,6 +15,7 @@ double position(const ResizedAxis& axis, const std::string& rule, double y)
     if (rule == "align_corners") return exact == 1 ? 0 : y * (size - 1) / (exact - 1);
     if (rule == "asymmetric") return y / axis.scale;
     if (rule == "pytorch_half_pixel" && exact == 1) return -0.5;
+    if (rule == "tf_half_pixel_for_nn") return (y + 0.5) / axis.scale;
     const double half_pixel = (y + 0.5) / axis.scale - 0.5;
     if (rule == "half_pixel_symmetric")
         return size / 2 * (1 - static_cast<double>(axis.out) / exact) + half_pixel;

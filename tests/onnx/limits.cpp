@@ -66,9 +66,95 @@ proto::NodeProto& add_node(proto::FunctionProto& f, const std::string& op, const
     return node;
 }
 
+// A model with an output for one node of x [2, 3] or of another shape.
+Model of_node(Builder& b, const std::string& op, const Names& inputs, const std::vector<Size>& shape = {2, 3})
+{
+    b.input("x", TensorProto::FLOAT, shape);
+    b.output("y", TensorProto::FLOAT, {});
+    b.graph().mutable_output(0)->clear_type();
+    b.node(op, inputs, {"y"});
+    return Model(b.bytes());
+}
+
 // -- numbers --
 
+TEST(OnnxLimits, SuppressesBoxesWithoutALimit)
+{
+    Builder b;
+    b.input("boxes", TensorProto::FLOAT, {1, 2, 4});
+    b.input("scores", TensorProto::FLOAT, {1, 1, 2});
+    b.output("y", TensorProto::INT64, {"n", 3});
+    b.node("NonMaxSuppression", {"boxes", "scores", b.integers({huge})}, {"y"});
+    Model model(b.bytes());
+    const Tensors y = model({rp::tensor({0., 0., 1., 1., 5., 5., 6., 6.}).reshape({1, 2, 4}),
+                             rp::tensor({0.5, 0.25}).reshape({1, 1, 2})});
+    EXPECT_EQ(y[0].size(0), rp::Dim(2));
+}
+
+TEST(OnnxLimits, RefusesNumbersThatAreNoSizes)
+{
+    for (const float number : {1e30f, -1e30f, std::numeric_limits<float>::quiet_NaN()}) {
+        Builder b;
+        const std::string scales = b.weight("scales", rp::full({2}, number));
+        Model resize = of_node(b, "Resize", {"x", "", scales});
+        EXPECT_EQ(error_of([&] { resize(rp::ones({2, 3})); }).kind(), ErrorKind::argument);
+        Builder c;
+        const std::string depth = c.number(number), values = c.weight("values", rp::tensor({0., 1.}));
+        Model one_hot = of_node(c, "OneHot", {"x", depth, values});
+        EXPECT_EQ(error_of([&] { one_hot(rp::ones({2, 3})); }).kind(), ErrorKind::argument);
+    }
+}
+
+TEST(OnnxLimits, RefusesTypesThatNothingIsQuantisedTo)
+{
+    Builder b(21);
+    b.input("x", TensorProto::FLOAT, {2});
+    b.output("y", TensorProto::FLOAT, {2});
+    b.node("QuantizeLinear", {"x", b.number(1)}, {"y"});
+    b.with("output_dtype", std::int64_t{TensorProto::FLOAT});
+    Model model(b.bytes());
+    EXPECT_THAT(error_of([&] { model(rp::ones({2})); }).what(), HasSubstr("(float32) is none"));
+}
+
 // -- texts --
+
+TEST(OnnxLimits, ResizesAtTheCentresOfTensorFlow)
+{
+    Builder b(11);
+    b.input("x", TensorProto::FLOAT, {6});
+    b.output("y", TensorProto::FLOAT, {4});
+    b.node("Resize", {"x", "", b.weight("scales", rp::tensor({2. / 3}))}, {"y"});
+    text(b, "coordinate_transformation_mode", "tf_half_pixel_for_nn");
+    text(b, "nearest_mode", "floor");
+    Model model(b.bytes());
+    EXPECT_THAT(model(rp::arange(6).to(rp::f32)).to_vector<float>(), ElementsAre(0, 2, 3, 5));
+}
+
+TEST(OnnxLimits, RefusesTextsThatItDoesNotKnow)
+{
+    const auto refuses = [](const std::string& op, const std::string& attribute, const Names& more = {}) {
+        Builder b(18);
+        b.input("x", TensorProto::FLOAT, {1, 1, 2});
+        b.output("y", TensorProto::FLOAT, {});
+        b.graph().mutable_output(0)->clear_type();
+        Names inputs{"x"};
+        if (op == "Resize") inputs = {"x", "", "", b.integers({1, 1, 4})};
+        inputs.insert(inputs.end(), more.begin(), more.end());
+        b.node(op, inputs, {"y"});
+        text(b, attribute, "unheard");
+        Model model(b.bytes());
+        EXPECT_THAT(error_of([&] {
+                        model(rp::ones({1, 1, 2}));
+                    }).what(),
+                    HasSubstr("(unheard)"))
+            << op << attribute;
+    };
+    for (const char* name :
+         {"mode", "coordinate_transformation_mode", "nearest_mode", "keep_aspect_ratio_policy"})
+        refuses("Resize", name);
+    for (const char* name : {"mode", "padding_mode"}) refuses("GridSample", name, {"x"});
+    refuses("RNN", "direction", {"x", "x"});
+}
 
 // -- inputs --
 
