@@ -84,21 +84,46 @@ Values split_into(Call& call)
         sizes = Shape(call.list("split"));
     } else {
         const std::int64_t parts = call.integer("num_outputs", static_cast<std::int64_t>(call.outputs()));
-        if (parts < 1) call.fail("The number of parts (", parts, ") is below 1.");
+        if (parts < 1 || parts != static_cast<std::int64_t>(call.outputs()))
+            call.fail("The number of parts (", parts, ") is not that of the outputs (", call.outputs(), ").");
         const Dim each = ceil_div(size, Dim(parts));
         for (std::int64_t i = 0; i + 1 < parts; ++i) sizes.push_back(each);
         sizes.push_back(size - each * (parts - 1));
     }
+    if (sizes.size() != call.outputs())
+        call.fail("There are (", sizes.size(), ") sizes for (", call.outputs(), ") outputs.");
     Values out;
     for (Tensor& part : split(x, sizes, axis)) out.emplace_back(std::move(part));
     return out;
 }
 
+// A bound as a position from the start, where it is symbolic; constants are left to slice().
+Dim from_start(const Call& call, const Dim& bound, const Dim& size)
+{
+    if (bound.is_constant() || same(bound, size) || bound.at_least(0)) return bound;
+    if (bound.at_most(-1)) return size + bound;
+    call.fail(
+        "The bound (", bound.text(),
+        ") of a slice counts from the start or from the end, as the signs of its symbols decide: give them a "
+        "minimum or a maximum.");
+}
+
+// The step of a slice; one beyond the dimension takes its first element only, as its size does.
+std::int64_t step_within(const Call& call, std::int64_t step, const Dim& size)
+{
+    constexpr std::int64_t most = 1 << 20;
+    if (size.is_constant()) return std::min(step, std::max<std::int64_t>(size.value(), 1));
+    if (step > most)
+        call.fail("The step (", step, ") of a slice of the symbolic size (", size.text(), ") is too large.");
+    return step;
+}
+
 // The range of one axis; bounds beyond the dimension are clamped to it.
-Tensor slice_axis(const Call& call, const Tensor& x, std::int64_t axis, const Dim& start, const Dim& end,
+Tensor slice_axis(const Call& call, const Tensor& x, std::int64_t axis, const Dim& from, const Dim& to,
                   std::int64_t step)
 {
-    if (step > 0) return slice(x, axis, SliceRange{start, end, step});
+    const Dim start = from_start(call, from, x.size(axis)), end = from_start(call, to, x.size(axis));
+    if (step > 0) return slice(x, axis, SliceRange{start, end, step_within(call, step, x.size(axis))});
     if (step == 0 || step == std::numeric_limits<std::int64_t>::min())
         call.fail("The step of a slice is (", step, ").");
     // From the end: position i is position size - 1 - i of the reversed dimension.
@@ -108,7 +133,8 @@ Tensor slice_axis(const Call& call, const Tensor& x, std::int64_t axis, const Di
         if (at.value() >= 0) return max(Dim(0), size - 1 - min(at, size - 1));
         return at.value() < std::numeric_limits<std::int32_t>::min() ? size : min(-1 - at, size);
     };
-    return slice(flip(x, {axis}), axis, SliceRange{mirrored(start), mirrored(end), -step});
+    return slice(flip(x, {axis}), axis,
+                 SliceRange{mirrored(start), mirrored(end), step_within(call, -step, size)});
 }
 
 Value slice_of(Call& call)

@@ -105,6 +105,66 @@ TEST(OnnxLimits, RefusesNumbersThatAreNoSizes)
     }
 }
 
+TEST(OnnxLimits, SlicesByBoundsAndStepsOfAnySize)
+{
+    Builder b;
+    const std::string starts = b.integers({0}), ends = b.integers({huge}), axes = b.integers({1});
+    Model model = of_node(b, "Slice", {"x", starts, ends, axes, b.integers({std::int64_t{1} << 40})});
+    const Tensor x = rp::arange(6).to(rp::f32).reshape({2, 3});
+    EXPECT_THAT(model(x).to_vector<float>(), ElementsAre(0, 3));
+    Builder back;
+    const std::string from = back.integers({-1}), to = back.integers({-huge}), dim = back.integers({1});
+    Model backward = of_node(back, "Slice", {"x", from, to, dim, back.integers({-(std::int64_t{1} << 40)})});
+    EXPECT_THAT(backward(x).to_vector<float>(), ElementsAre(2, 5));
+}
+
+// x[:, -n:] and x[:, -1:-n-1:-1], where n is a size.
+TEST(OnnxLimits, SlicesFromTheEndBySymbolicBounds)
+{
+    for (const bool backward : {false, true}) {
+        Builder b;
+        b.input("x", TensorProto::FLOAT, {2, "n"});
+        b.input("z", TensorProto::FLOAT, {"m"});
+        b.output("y", TensorProto::FLOAT, {2, "k"});
+        const std::string count = b.node("Neg", {b.node("Shape", {"z"})}), last = b.integers({-1});
+        const std::string axes = b.integers({1});
+        if (backward) b.node("Slice", {"x", last, b.node("Add", {count, last}), axes, last}, {"y"});
+        else b.node("Slice", {"x", count, b.integers({huge}), axes}, {"y"});
+        Model model(b.bytes());
+        const rp::Program program =
+            rp::record_function([&](const Tensors& in) { return model(in); }, model.input_specs());
+        const Tensor x = rp::arange(10).to(rp::f32).reshape({2, 5});
+        for (const int m : {1, 3, 5}) {
+            const Tensors in{x, rp::ones({m})};
+            const Tensor expected = rp::narrow(backward ? rp::flip(x, {1}) : x, 1, backward ? 0 : 5 - m, m);
+            EXPECT_TRUE(rp::equal(model(in)[0], expected)) << m;
+            EXPECT_TRUE(rp::equal(program.call(in)[0], expected)) << m;
+        }
+    }
+    Builder b;
+    b.input("x", TensorProto::FLOAT, {2, "n"});
+    b.input("z", TensorProto::FLOAT, {"m"});
+    b.output("y", TensorProto::FLOAT, {2, "k"});
+    const std::string bound = b.node("Sub", {b.node("Shape", {"z"}), b.integers({3})});
+    b.node("Slice", {"x", bound, b.integers({huge}), b.integers({1})}, {"y"});
+    Model model(b.bytes());
+    const auto record = [&] {
+        rp::record_function([&](const Tensors& in) { return model(in); }, model.input_specs());
+    };
+    EXPECT_THAT(error_of(record).what(), HasSubstr("counts from the start or from the end"));
+}
+
+TEST(OnnxLimits, RefusesAnotherNumberOfParts)
+{
+    Builder b(18);
+    b.input("x", TensorProto::FLOAT, {6});
+    b.output("y", TensorProto::FLOAT, {3});
+    b.node("Split", {"x"}, {"y", "z"});
+    b.with("num_outputs", std::int64_t{1} << 40);
+    Model model(b.bytes());
+    EXPECT_THAT(error_of([&] { model(rp::ones({6})); }).what(), HasSubstr("is not that of the outputs (2)"));
+}
+
 TEST(OnnxLimits, RefusesTypesThatNothingIsQuantisedTo)
 {
     Builder b(21);
