@@ -123,6 +123,10 @@ std::optional<Value> reduce(const Call& call, Dim start, Dim (*f)(const Dim&, co
 {
     const Integers& x = *call.value(0).integers();
     if (!of_sizes(call) || x.shape.size() != 1) return std::nullopt;
+    if (call.has(1) && !call.value(1).integers()->constant()) return std::nullopt;
+    const Numbers axes = call.integers_or_list(1, "axes").value_or(Numbers());
+    if (axes.empty() && call.flag("noop_with_empty_axes")) return call.value(0);
+    if (!axes.empty() && axes != Numbers{0} && axes != Numbers{-1}) return std::nullopt;
     for (const Dim& value : x.values) start = f(start, value);
     return Value({call.flag("keepdims", true) ? Numbers{1} : Numbers{}, {start}}, call.type(0));
 }

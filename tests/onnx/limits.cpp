@@ -277,6 +277,28 @@ TEST(OnnxLimits, TrainsNoOptions)
 
 // -- integers of the host --
 
+TEST(OnnxLimits, SumsSizesOverTheAxesThatAreGiven)
+{
+    const auto shape_of_result = [](bool noop) {
+        Builder b(18);
+        b.input("x", TensorProto::FLOAT, {2, 3});
+        b.output("y", TensorProto::INT64, {});
+        b.graph().mutable_output(0)->clear_type();
+        b.node("ReduceSum", {b.node("Shape", {"x"}), b.integers({})}, {"y"});
+        b.with("keepdims", std::int64_t{0}).with("noop_with_empty_axes", std::int64_t{noop});
+        Model model(b.bytes());
+        return model(rp::ones({2, 3})).to_vector<std::int64_t>();
+    };
+    EXPECT_THAT(shape_of_result(true), ElementsAre(2, 3));
+    EXPECT_THAT(shape_of_result(false), ElementsAre(5));
+    Builder b(18);
+    b.input("x", TensorProto::FLOAT, {2, 3});
+    b.output("y", TensorProto::INT64, {});
+    b.node("ReduceProd", {b.node("Shape", {"x"}), b.integers({1})}, {"y"});
+    Model model(b.bytes());
+    EXPECT_THAT(error_of([&] { model(rp::ones({2, 3})); }).what(), HasSubstr("ReduceProd"));
+}
+
 // -- functions --
 
 // y = LeakyRelu(x) with the slope of the call, inside of a branch; a call without one has the default 0.01.
