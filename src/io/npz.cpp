@@ -1,7 +1,10 @@
 // NumPy's archives: ZIP files of arrays, stored or deflated.
 #include <algorithm>
 #include <limits>
+#include <new>
+#include <stdexcept>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <zlib.h>
@@ -60,18 +63,13 @@ public:
         }
         std::vector<Entry> list;
         for (std::uint64_t i = 0; i < count; ++i) list.push_back(read_entry(at));
+        refuse_overlaps(list);
         return list;
     }
 
     std::vector<std::byte> content(const Entry& entry) const
     {
-        need(entry.offset, local_size, entry.name);
-        if (number(file_, entry.offset, 4) != local_signature)
-            malformed("(" + entry.name + ") has no signature");
-        const std::uint64_t start = entry.offset + local_size + number(file_, entry.offset + 26, 2) +
-                                    number(file_, entry.offset + 28, 2);
-        need(start, entry.packed, entry.name);
-        const Bytes packed = file_.subspan(start, entry.packed);
+        const Bytes packed = file_.subspan(start_of(entry), entry.packed);
         if (entry.flags & 1) malformed("(" + entry.name + ") is encrypted");
         std::vector<std::byte> data;
         if (entry.method == stored) data.assign(packed.begin(), packed.end());
@@ -104,6 +102,26 @@ private:
     {
         if (at > file_.size() || bytes > file_.size() - at)
             malformed("its part (" + what + ") goes beyond its end; it may be truncated");
+    }
+    // Where the data of an entry begins.
+    std::uint64_t start_of(const Entry& entry) const
+    {
+        need(entry.offset, local_size, entry.name);
+        if (number(file_, entry.offset, 4) != local_signature)
+            malformed("(" + entry.name + ") has no signature");
+        const std::uint64_t start = entry.offset + local_size + number(file_, entry.offset + 26, 2) +
+                                    number(file_, entry.offset + 28, 2);
+        need(start, entry.packed, entry.name);
+        return start;
+    }
+    // Entries that share data could have any size together, although each has no more than its data can have.
+    void refuse_overlaps(const std::vector<Entry>& list) const
+    {
+        std::vector<std::pair<std::uint64_t, std::uint64_t>> ranges; // begin and end
+        for (const Entry& entry : list) ranges.emplace_back(entry.offset, start_of(entry) + entry.packed);
+        std::sort(ranges.begin(), ranges.end());
+        for (std::size_t i = 1; i < ranges.size(); ++i)
+            if (ranges[i].first < ranges[i - 1].second) malformed("two of its entries have the same data");
     }
     std::size_t find_end() const
     {
@@ -306,7 +324,9 @@ void save_npz(const std::filesystem::path& path, const std::map<std::string, Ten
     archive.finish();
 }
 
-std::map<std::string, Tensor> load_npz(const std::filesystem::path& path, const std::optional<Device>& device)
+namespace {
+
+std::map<std::string, Tensor> read_all(const std::filesystem::path& path, const std::optional<Device>& device)
 {
     const io::MappedFile file = io::map_file(loader, path);
     const Archive archive(file.bytes, path_text(path));
@@ -322,6 +342,24 @@ std::map<std::string, Tensor> load_npz(const std::filesystem::path& path, const 
             io::decode_npy(loader, path_text(path) + ": " + entry.name, archive.content(entry), device);
     }
     return tensors;
+}
+
+[[noreturn]] void lacks_memory(const std::filesystem::path& path)
+{
+    fail(ErrorKind::out_of_memory, loader, "The host lacks memory for the file (", path_text(path), ").");
+}
+
+} // namespace
+
+std::map<std::string, Tensor> load_npz(const std::filesystem::path& path, const std::optional<Device>& device)
+{
+    try {
+        return read_all(path, device);
+    } catch (const std::bad_alloc&) {
+        lacks_memory(path);
+    } catch (const std::length_error&) { // of containers
+        lacks_memory(path);
+    }
 }
 
 } // namespace reprise

@@ -138,6 +138,20 @@ TEST(Npy, ReadsArchivesOfNumPy)
     EXPECT_EQ(deflated.at("s").item<std::int64_t>(), 7);
 }
 
+// Two entries of the directory name the same data.
+TEST(Npy, RefusesEntriesThatShareData)
+{
+    const Scratch scratch;
+    std::string bytes = from_hex(stored_archive);
+    constexpr std::size_t second =
+        0x188 + 46 + 5 + 42; // where the directory has the offset of the second entry
+    for (std::size_t i = 0; i < 4; ++i) bytes[second + i] = '\0';
+    write_text(scratch / "x.npz", bytes);
+    const Error error = error_of_file([&] { load_npz(scratch / "x.npz"); });
+    EXPECT_EQ(error.kind(), ErrorKind::file);
+    EXPECT_THAT(error.what(), HasSubstr("have the same data"));
+}
+
 TEST(Npy, NamesTypesThatTheLibraryLacks)
 {
     const Scratch scratch;
