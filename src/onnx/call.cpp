@@ -133,6 +133,14 @@ std::string Call::choice(const std::string& name, const std::string& otherwise,
     return given;
 }
 
+const ElementType& Call::element_type(const std::string& name, const ElementType& otherwise) const
+{
+    const auto number = static_cast<int>(integer(name, 0));
+    const ElementType* type = number ? find_element_type(number) : &otherwise;
+    if (!type) fail("The library has no tensors of the type (", element_type_name(number), ").");
+    return *type;
+}
+
 const Graph& Call::subgraph(const std::string& name) const
 {
     const auto found = node_.graphs.find(name);

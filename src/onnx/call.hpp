@@ -75,6 +75,8 @@ public:
     // A text that is one of these.
     std::string choice(const std::string& name, const std::string& otherwise,
                        std::initializer_list<const char*> known) const;
+    // The element type whose number an attribute has; `otherwise` where it is not given or 0.
+    const ElementType& element_type(const std::string& name, const ElementType& otherwise) const;
     const Graph& subgraph(const std::string& name) const;
     // The integers of an input, or, in older opsets, of an attribute; nullopt where neither is given.
     std::optional<std::vector<std::int64_t>> integers_or_list(std::size_t input,

@@ -25,13 +25,7 @@ Value cast_to(const Call& call, const ElementType& to)
     return Value(converted(call[0], from, to, call.flag("saturate", true)), &to);
 }
 
-Value cast_of(Call& call)
-{
-    const auto number = static_cast<int>(call.integer("to"));
-    const ElementType* to = find_element_type(number);
-    if (!to) call.fail("The library has no tensors of the type (", element_type_name(number), ").");
-    return cast_to(call, *to);
-}
+Value cast_of(Call& call) { return cast_to(call, call.element_type("to", call.type(0))); }
 
 // The bytes of an element in a file, which are the lowest ones of the integer that holds it.
 std::string file_bytes(const Call& call, const ElementType& type)

@@ -8,16 +8,6 @@ namespace reprise::onnx {
 
 namespace {
 
-const ElementType& element_type(const Call& call, const std::string& attribute, const ElementType& otherwise)
-{
-    const std::int64_t number = call.integer(attribute, otherwise.number);
-    const ElementType* type = find_element_type(static_cast<int>(number));
-    if (!type)
-        call.fail("The library has no tensors of the type (", element_type_name(static_cast<int>(number)),
-                  ").");
-    return *type;
-}
-
 Value constant(Call& call)
 {
     const Device& device = call.device;
@@ -66,7 +56,7 @@ Value eye_like(Call& call)
 {
     const Shape shape = call.shape(0);
     if (shape.size() != 2) call.fail("The shape ", to_string(shape), " is no matrix.");
-    const ElementType& type = element_type(call, "dtype", call.type(0));
+    const ElementType& type = call.element_type("dtype", call.type(0));
     const std::int64_t k = call.integer("k", 0);
     const CreationOptions options{.dtype = i32, .device = call.device};
     const Tensor row = unsqueeze(arange(shape[0], options), 1),
@@ -76,7 +66,7 @@ Value eye_like(Call& call)
 
 CreationOptions random_options(const Call& call, const ElementType& otherwise)
 {
-    return {.dtype = element_type(call, "dtype", otherwise).held, .device = call.device};
+    return {.dtype = call.element_type("dtype", otherwise).held, .device = call.device};
 }
 
 Value random_uniform(Call& call)
@@ -106,14 +96,14 @@ Value random_normal_like(Call& call)
 
 Value bernoulli_of(Call& call)
 {
-    const ElementType& type = element_type(call, "dtype", call.type(0));
+    const ElementType& type = call.element_type("dtype", call.type(0));
     return Value(bernoulli(call[0]).to(type.held), &type);
 }
 
 Value multinomial_of(Call& call)
 {
     const Tensor drawn = multinomial(softmax(call[0], -1), Dim(call.integer("sample_size", 1)), true);
-    return drawn.to(element_type(call, "dtype", element_type_of(i32)).held);
+    return drawn.to(call.element_type("dtype", element_type_of(i32)).held);
 }
 
 const Operator rows[] = {

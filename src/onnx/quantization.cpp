@@ -35,11 +35,7 @@ std::pair<double, double> range_of(const ElementType& type)
 const ElementType& output_type(const Call& call, std::size_t zero_point)
 {
     if (call.has(zero_point)) return call.type(zero_point);
-    const auto number = static_cast<int>(call.integer("output_dtype", 0));
-    const ElementType* type =
-        find_element_type(number ? number : static_cast<int>(proto::TensorProto::UINT8));
-    if (!type) call.fail("The library has no tensors of the type (", element_type_name(number), ").");
-    return *type;
+    return call.element_type("output_dtype", element_type_of(u8));
 }
 
 // Products and quotients in f16 are computed in f32.
@@ -69,10 +65,7 @@ Value dequantize_linear(Call& call)
     const Tensor scale = spread(call, scale_given, x, axis, block);
     Tensor whole = x.to(f32);
     if (call.has(2)) whole = sub(whole, spread(call, call[2], x, axis, block).to(f32));
-    const auto number = static_cast<int>(call.integer("output_dtype", 0));
-    const ElementType* type = number ? find_element_type(number) : &call.type(1);
-    if (!type) call.fail("The library has no tensors of the type (", element_type_name(number), ").");
-    return mul(whole, scale.to(f32)).to(type->held);
+    return mul(whole, scale.to(f32)).to(call.element_type("output_dtype", call.type(1)).held);
 }
 
 // Scale and zero point from the smallest and the largest element and 0.

@@ -10,14 +10,6 @@ namespace {
 
 constexpr std::int64_t longest = 1 << 14; // of a transform, as its matrix is stored
 
-const ElementType& output_type(const Call& call)
-{
-    const auto number = static_cast<int>(call.integer("output_datatype", 1));
-    const ElementType* type = find_element_type(number);
-    if (!type) call.fail("The library has no tensors of the type (", element_type_name(number), ").");
-    return *type;
-}
-
 // a - b cos(2 pi i / n) + c cos(4 pi i / n), with n the size, or for symmetric windows one less.
 Value window(const Call& call, double a, double b, double c)
 {
@@ -29,7 +21,7 @@ Value window(const Call& call, double a, double b, double c)
         const double angle = 2 * std::numbers::pi * static_cast<double>(i) / n;
         values.push_back(a - b * std::cos(angle) + c * std::cos(2 * angle));
     }
-    const ElementType& type = output_type(call);
+    const ElementType& type = call.element_type("output_datatype", element_type_of(f32));
     return Value(call.from_host(values, Shape{size}, type.held), &type);
 }
 
@@ -175,7 +167,7 @@ Value mel_weight_matrix(Call& call)
             matrix[static_cast<std::size_t>(i * bins + m)] = value;
         }
     }
-    const ElementType& type = output_type(call);
+    const ElementType& type = call.element_type("output_datatype", element_type_of(f32));
     return Value(call.from_host(matrix, Shape{spectrum, bins}, type.held), &type);
 }
 
