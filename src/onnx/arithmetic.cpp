@@ -30,8 +30,13 @@ Value power(Call& call)
 {
     const Tensor base = call[0], exponent = call[1];
     if (is_floating(base.dtype())) return pow(base, exponent.to(base.dtype()));
-    // Integers are computed in the widest floating type of the device.
-    return round(pow(base.to(f32), exponent.to(f32))).to(base.dtype());
+    // In f32, as devices need not have f64.  Powers by integers are integers; others are cut, unless they are an
+    // integer up to the rounding of f32.
+    const Tensor exact = pow(base.to(f32), exponent.to(f32)), near = round(exact);
+    if (!is_floating(exponent.dtype())) return near.to(base.dtype());
+    constexpr double rounding = 4e-6; // relative, of the f32 functions of devices
+    const Tensor whole = le(abs(sub(exact, near)), mul(abs(near), rounding));
+    return where(whole, near, trunc(exact)).to(base.dtype());
 }
 
 Value modulus(Call& call)

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <functional>
+#include <limits>
+
+#include "shape/checked.hpp"
 
 namespace reprise::onnx {
 
@@ -11,6 +14,9 @@ namespace {
 constexpr std::int64_t most_integers = 4096;
 
 using Numbers = std::vector<std::int64_t>;
+using shape::add_overflows;
+using shape::multiply_overflows;
+using shape::subtract_overflows;
 using Binary = std::function<std::optional<Dim>(const Dim&, const Dim&)>;
 
 std::int64_t count(const Numbers& shape)
@@ -77,11 +83,24 @@ bool of_sizes(const Call& call)
     return call.type(0).native && (held == i64 || held == i32);
 }
 
-std::optional<Value> arithmetic(const Call& call, Dim (*f)(const Dim&, const Dim&))
+using Overflows = bool (*)(std::int64_t, std::int64_t, std::int64_t&);
+
+// A result; nullopt where it is a number that the type can't hold, so that it has to wrap around.
+template <class F> std::optional<Dim> combined(const ElementType& type, const Dim& a, const Dim& b,
+                                               Overflows overflows, const F& f)
+{
+    if (!a.is_constant() || !b.is_constant()) return f(a, b);
+    std::int64_t result = 0;
+    if (overflows(a.value(), b.value(), result) || !fits(type, Dim(result))) return std::nullopt;
+    return Dim(result);
+}
+
+std::optional<Value> arithmetic(const Call& call, Overflows overflows, Dim (*f)(const Dim&, const Dim&))
 {
     if (!of_sizes(call)) return std::nullopt;
-    return elementwise(call, call.type(0),
-                       [&](const Dim& a, const Dim& b) { return std::optional(f(a, b)); });
+    const ElementType& type = call.type(0);
+    return elementwise(call, type,
+                       [&](const Dim& a, const Dim& b) { return combined(type, a, b, overflows, f); });
 }
 
 // Whether a < b for all values of the symbols; nullopt where that can't be decided.
@@ -119,7 +138,8 @@ std::optional<bool> inverse(std::optional<bool> value)
     return value;
 }
 
-std::optional<Value> reduce(const Call& call, Dim start, Dim (*f)(const Dim&, const Dim&))
+std::optional<Value> reduce(const Call& call, Dim start, Overflows overflows,
+                            Dim (*f)(const Dim&, const Dim&))
 {
     const Integers& x = *call.value(0).integers();
     if (!of_sizes(call) || x.shape.size() != 1) return std::nullopt;
@@ -127,7 +147,11 @@ std::optional<Value> reduce(const Call& call, Dim start, Dim (*f)(const Dim&, co
     const Numbers axes = call.integers_or_list(1, "axes").value_or(Numbers());
     if (axes.empty() && call.flag("noop_with_empty_axes")) return call.value(0);
     if (!axes.empty() && axes != Numbers{0} && axes != Numbers{-1}) return std::nullopt;
-    for (const Dim& value : x.values) start = f(start, value);
+    for (const Dim& value : x.values) {
+        const auto next = combined(call.type(0), start, value, overflows, f);
+        if (!next) return std::nullopt;
+        start = *next;
+    }
     return Value({call.flag("keepdims", true) ? Numbers{1} : Numbers{}, {start}}, call.type(0));
 }
 
@@ -135,7 +159,7 @@ std::optional<Value> reduce(const Call& call, Dim start, Dim (*f)(const Dim&, co
 std::optional<Dim> quotient(const Dim& a, const Dim& b)
 {
     if (a.is_constant() && b.is_constant() && b.value() != 0) {
-        if (b.value() == -1) return -a;
+        if (b.value() == -1 && a.value() == std::numeric_limits<std::int64_t>::min()) return std::nullopt;
         return Dim(a.value() / b.value());
     }
     if (!a.at_least(0) || !b.at_least(0) || (b.is_constant() && b.value() == 0)) return std::nullopt;
@@ -144,29 +168,40 @@ std::optional<Dim> quotient(const Dim& a, const Dim& b)
 
 } // namespace
 
+bool fits(const ElementType& type, const Dim& value)
+{
+    return type.held != i32 || !value.is_constant() ||
+           (value.value() >= std::numeric_limits<std::int32_t>::min() &&
+            value.value() <= std::numeric_limits<std::int32_t>::max());
+}
+
 std::optional<Value> host_add(const Call& call)
 {
-    return arithmetic(call, [](const Dim& a, const Dim& b) { return a + b; });
+    return arithmetic(call, add_overflows, [](const Dim& a, const Dim& b) { return a + b; });
 }
 
 std::optional<Value> host_sub(const Call& call)
 {
-    return arithmetic(call, [](const Dim& a, const Dim& b) { return a - b; });
+    return arithmetic(call, subtract_overflows, [](const Dim& a, const Dim& b) { return a - b; });
 }
 
 std::optional<Value> host_mul(const Call& call)
 {
-    return arithmetic(call, [](const Dim& a, const Dim& b) { return a * b; });
+    return arithmetic(call, multiply_overflows, [](const Dim& a, const Dim& b) { return a * b; });
 }
 
 std::optional<Value> host_min(const Call& call)
 {
-    return arithmetic(call, [](const Dim& a, const Dim& b) { return min(a, b); });
+    if (!of_sizes(call)) return std::nullopt;
+    return elementwise(call, call.type(0),
+                       [](const Dim& a, const Dim& b) { return std::optional(min(a, b)); });
 }
 
 std::optional<Value> host_max(const Call& call)
 {
-    return arithmetic(call, [](const Dim& a, const Dim& b) { return max(a, b); });
+    if (!of_sizes(call)) return std::nullopt;
+    return elementwise(call, call.type(0),
+                       [](const Dim& a, const Dim& b) { return std::optional(max(a, b)); });
 }
 
 std::optional<Value> host_div(const Call& call)
@@ -188,7 +223,12 @@ std::optional<Value> host_neg(const Call& call)
 {
     if (!of_sizes(call)) return std::nullopt;
     Integers x = *call.value(0).integers();
-    for (Dim& value : x.values) value = -value;
+    for (Dim& value : x.values) {
+        const auto opposite =
+            combined(call.type(0), 0, value, subtract_overflows, [](const Dim&, const Dim& b) { return -b; });
+        if (!opposite) return std::nullopt;
+        value = *opposite;
+    }
     return Value(std::move(x), call.type(0));
 }
 
@@ -245,12 +285,12 @@ std::optional<Value> host_where(const Call& call)
 
 std::optional<Value> host_reduce_prod(const Call& call)
 {
-    return reduce(call, 1, [](const Dim& a, const Dim& b) { return a * b; });
+    return reduce(call, 1, multiply_overflows, [](const Dim& a, const Dim& b) { return a * b; });
 }
 
 std::optional<Value> host_reduce_sum(const Call& call)
 {
-    return reduce(call, 0, [](const Dim& a, const Dim& b) { return a + b; });
+    return reduce(call, 0, add_overflows, [](const Dim& a, const Dim& b) { return a + b; });
 }
 
 std::optional<Value> host_expand(const Call& call)
@@ -270,7 +310,8 @@ std::optional<Value> host_range(const Call& call)
     for (std::size_t i = 0; i < 3; ++i)
         if (!call.value(i).integers()->constant() || call.value(i).integers()->values.size() != 1)
             return std::nullopt;
-    const std::int64_t start = call.integers(0)[0], limit = call.integers(1)[0], delta = call.integers(2)[0];
+    const std::int64_t start = call.integers(0)[0], limit = call.integers(1)[0];
+    const std::int64_t delta = std::clamp(call.integers(2)[0], -4 * most_integers, 4 * most_integers);
     if (delta == 0 || start < -most_integers || start > most_integers || limit < -most_integers ||
         limit > most_integers)
         return std::nullopt;

@@ -6,6 +6,9 @@
 
 namespace reprise::onnx {
 
+// Whether an integer of the host is one of the type, which is i64 or i32; symbols are sizes, which are.
+bool fits(const ElementType&, const Dim&);
+
 using OnHost = std::optional<Value> (*)(const Call&);
 
 std::optional<Value> host_add(const Call&);

@@ -118,6 +118,8 @@ std::optional<Value> host_cast(const Call& call)
             if (!value.is_constant()) return std::nullopt;
             value = value.value() != 0 ? 1 : 0;
         }
+    for (const Dim& value : x.values)
+        if (!fits(*to, value)) return std::nullopt;
     return Value(std::move(x), *to);
 }
 

@@ -37,10 +37,13 @@ Values batch_normalization(Call& call)
             Value(running(variance, spread))};
 }
 
+// f16 and bf16 as f32.
+Tensor widened(const Tensor& x) { return x.dtype() == f16 || x.dtype() == bf16 ? x.to(f32) : x; }
+
 // (x - mean) / sqrt(variance + eps) over dimensions, in f32 at least.
 Tensor standardized(const Tensor& x, const Dims& dims, double eps)
 {
-    const Tensor center = sub(x, mean(x, dims, true));
+    const Tensor wide = widened(x), center = sub(wide, mean(wide, dims, true));
     return mul(center, rsqrt(add(mean(square(center), dims, true), eps)));
 }
 
@@ -50,7 +53,8 @@ Value instance_normalization(Call& call)
     Dims dims;
     for (std::int64_t i = 2; i < x.dim(); ++i) dims.push_back(i);
     const Tensor y = standardized(x, dims, call.real("epsilon", 1e-5));
-    return add(mul(y, by_channel(call[1], x)), by_channel(call[2], x));
+    const Tensor scale = by_channel(call[1], x).to(y.dtype()), bias = by_channel(call[2], x).to(y.dtype());
+    return add(mul(y, scale), bias).to(x.dtype());
 }
 
 // The dtype of the attribute stash_type, in which statistics are computed.
@@ -98,7 +102,7 @@ Value group_normalization(Call& call)
     const Dim n = x.size(0);
     if (groups < 1 || x.dim() < 3)
         call.fail("The shape ", to_string(x.shape()), " has no (", groups, ") groups.");
-    const DType wide = call.opset() >= 21 ? stash_type(call) : x.dtype();
+    const DType wide = call.opset() >= 21 ? stash_type(call) : widened(x).dtype();
     const Tensor parts = reshape(x.to(wide), Shape{n, groups, -1});
     const Tensor y = standardized(parts, {2}, call.real("epsilon", 1e-5));
     if (call.opset() >= 21)
@@ -122,9 +126,9 @@ Value mean_variance(Call& call)
     std::vector<std::int64_t> axes =
         call.has_attribute("axes") ? call.list("axes") : std::vector<std::int64_t>{0, 2, 3};
     for (std::int64_t& axis : axes) axis = call.axis(axis, x.dim());
-    const Tensor center = sub(x, mean(x, Dims(axes), true));
+    const Tensor wide = widened(x), center = sub(wide, mean(wide, Dims(axes), true));
     const Tensor spread = sqrt(mean(square(center), Dims(axes), true));
-    return div(center, add(spread, 1e-9));
+    return div(center, add(spread, 1e-9)).to(x.dtype());
 }
 
 Value local_response(Call& call)
