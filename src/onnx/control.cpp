@@ -61,6 +61,7 @@ Values loop(Call& call)
 // Iterates over the elements of scanned inputs along their axes.
 Values scan_inputs(Call& call, Values given, std::size_t states)
 {
+    const char* directions = call.opset() < 9 ? "directions" : "scan_input_directions";
     const Graph& body = call.subgraph("body");
     const std::size_t inputs = given.size() - states;
     const auto number = [&](const char* name, std::size_t i) {
@@ -73,7 +74,7 @@ Values scan_inputs(Call& call, Values given, std::size_t states)
     for (std::size_t i = 0; i < inputs; ++i) {
         Tensor x = given[states + i].tensor(call.device);
         const std::int64_t axis = call.axis(number("scan_input_axes", i), x.dim());
-        if (number("scan_input_directions", i)) x = flip(x, {axis});
+        if (number(directions, i)) x = flip(x, {axis});
         sources.push_back(movedim(x, axis, 0));
         steps = sources[0].size(0).value();
     }
@@ -117,8 +118,14 @@ Values scan(Call& call)
 
 const Operator rows[] = {
     {"If", branch, {.limits = "the condition must be known while recording"}},
-    {"Loop", loop, {.limits = "the number of iterations must be known while recording"}},
-    {"Scan", scan, {.since = 8, .limits = "the number of iterations must be constant"}},
+    {"Loop",
+     loop,
+     {.limits =
+          "the number of iterations must be known while recording; without iterations it stacks no results"}},
+    {"Scan",
+     scan,
+     {.since = 8,
+      .limits = "the number of iterations must be constant, and not 0 where results are stacked"}},
 };
 
 } // namespace

@@ -1,6 +1,7 @@
 #include "onnx/graph.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <sstream>
 
@@ -105,12 +106,39 @@ Node prepare_node(const proto::NodeProto& from, const Known& known, Library& lib
     return node;
 }
 
+template <class T> Value list_of(const T& values, DType dtype, std::vector<std::int64_t> shape)
+{
+    std::vector<std::byte> bytes(static_cast<std::size_t>(values.size()) * size_of(dtype));
+    std::copy_n(reinterpret_cast<const std::byte*>(values.data()), bytes.size(), bytes.begin());
+    return Value(std::make_shared<Constant>(element_type_of(dtype), std::move(shape), std::move(bytes)));
+}
+
+// The value of a node Constant, which is decoded once; nullopt for other nodes and for values that can't be imported
+// or are attributes of the function.
+std::optional<Value> constant_of(const proto::NodeProto& node, Library& library)
+{
+    if (node.op_type() != "Constant" || !canonical(node.domain()).empty() || node.output_size() != 1 ||
+        node.attribute_size() != 1 || library.functions.count(key_of("", "Constant", node.overload())))
+        return std::nullopt;
+    const auto& a = node.attribute(0);
+    if (!a.ref_attr_name().empty()) return std::nullopt;
+    if (a.name() == "value" && a.has_t() && why_not(a.t()).empty())
+        return Value(decode_tensor(a.t(), library.external));
+    if (a.name() == "value_float") return list_of(std::vector<float>{a.f()}, f32, {});
+    if (a.name() == "value_floats") return list_of(a.floats(), f32, {a.floats_size()});
+    if (a.name() == "value_int") return Value::scalar(Dim(std::int64_t{a.i()}));
+    if (a.name() == "value_ints")
+        return Value::sizes(DimVector(std::vector<std::int64_t>(a.ints().begin(), a.ints().end())));
+    return std::nullopt;
+}
+
 void prepare_nodes(const google::protobuf::RepeatedPtrField<proto::NodeProto>& nodes, Known& known,
                    Graph& graph, Library& library)
 {
     graph.nodes.reserve(static_cast<std::size_t>(nodes.size()));
     for (const auto& node : nodes) {
-        graph.nodes.push_back(prepare_node(node, known, library));
+        if (std::optional<Value> value = constant_of(node, library)) graph.constants[node.output(0)] = *value;
+        else graph.nodes.push_back(prepare_node(node, known, library));
         known.names.insert(node.output().begin(), node.output().end());
     }
     for (const std::string& name : graph.outputs)

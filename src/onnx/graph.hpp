@@ -32,7 +32,8 @@ struct Node {
 struct Graph {
     std::vector<std::string> inputs, outputs;
     std::vector<Node> nodes;
-    std::unordered_map<std::string, Value> constants; // by name: initializers that are not parameters
+    std::unordered_map<std::string, Value>
+        constants; // by name: initializers that are not parameters, and nodes Constant
 };
 
 // A function of the model, which its nodes call by domain, name and overload.

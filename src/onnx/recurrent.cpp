@@ -1,6 +1,7 @@
 // Recurrent networks of one layer.
 #include <algorithm>
 #include <functional>
+#include <initializer_list>
 
 #include "onnx/call.hpp"
 
@@ -34,6 +35,19 @@ Activation activation(const Call& call, std::string name, std::optional<double> 
         if (name == key) return f;
     call.fail("The activation (", name, ") is not known.");
 }
+
+bool is_one_of(std::string name, std::initializer_list<const char*> names)
+{
+    std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
+    return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+// Whether a function has a number alpha or beta; only such functions take one of the lists.
+bool has_alpha(const std::string& name)
+{
+    return is_one_of(name, {"affine", "leakyrelu", "thresholdedrelu", "scaledtanh", "hardsigmoid", "elu"});
+}
+bool has_beta(const std::string& name) { return is_one_of(name, {"affine", "scaledtanh", "hardsigmoid"}); }
 
 // One direction: parameters of G gates, and the state before the first step.
 struct Direction {
@@ -149,13 +163,17 @@ Direction read_direction(const Call& call, const Kind& kind, std::int64_t index,
     if (kind.cell && call.has(7)) d.peephole = select(call[7], 0, index);
     const std::vector<std::string> names = call.texts("activations");
     const std::vector<double> alphas = call.reals("activation_alpha"), betas = call.reals("activation_beta");
-    for (std::size_t i = 0; i < kind.activations.size(); ++i) {
-        const std::size_t at = static_cast<std::size_t>(index) * kind.activations.size() + i;
-        const auto number = [&](const std::vector<double>& list) {
-            return at < list.size() ? std::optional(list[at]) : std::nullopt;
-        };
-        d.f.push_back(activation(call, at < names.size() ? names[at] : kind.activations[i], number(alphas),
-                                 number(betas)));
+    std::size_t next_alpha = 0, next_beta = 0;
+    const auto take = [](const std::vector<double>& list, std::size_t& next, bool has) {
+        const std::size_t at = has ? next++ : list.size();
+        return at < list.size() ? std::optional(list[at]) : std::nullopt;
+    };
+    const std::size_t count = kind.activations.size(), first = static_cast<std::size_t>(index) * count;
+    for (std::size_t at = 0; at < first + count; ++at) { // also those of the direction before
+        const std::string name = at < names.size() ? names[at] : kind.activations[at % count];
+        const auto alpha = take(alphas, next_alpha, has_alpha(name)),
+                   beta = take(betas, next_beta, has_beta(name));
+        if (at >= first) d.f.push_back(activation(call, name, alpha, beta));
     }
     return d;
 }

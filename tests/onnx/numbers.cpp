@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <fstream>
 #include <limits>
 
 #include <reprise/onnx.hpp>
@@ -16,6 +18,7 @@ using proto::TensorProto;
 using rp::Tensor;
 using rp::onnx::Model;
 using testing::ElementsAre;
+using Tensors = std::vector<Tensor>;
 
 // A model of one input x and an output y of any type.
 Builder started(int type, const std::vector<Size>& shape, std::int64_t opset = 17)
@@ -24,6 +27,18 @@ Builder started(int type, const std::vector<Size>& shape, std::int64_t opset = 1
     b.input("x", type, shape);
     b.graph().add_output()->set_name("y");
     return b;
+}
+
+void texts(Builder& b, const std::string& name, const Names& values)
+{
+    auto& attribute = b.attribute(name, AttributeProto::STRINGS);
+    for (const auto& value : values) attribute.add_strings(value);
+}
+
+void reals(Builder& b, const std::string& name, const std::vector<float>& values)
+{
+    auto& attribute = b.attribute(name, AttributeProto::FLOATS);
+    for (const float value : values) attribute.add_floats(value);
 }
 
 // Sizes are computed on the host; numbers that leave their type wrap around as on the device.
@@ -80,6 +95,81 @@ TEST(OnnxNumbers, NormalisesHalfPrecisionInF32)
     c.node("MeanVarianceNormalization", {"x"}, {"y"});
     Model variance(c.bytes());
     EXPECT_THAT(variance(x.reshape({1, 1, 2, 2})).to(rp::f32).to_vector<float>(), ElementsAre(-1, 1, -1, 1));
+}
+
+// Nodes Constant have external data, and are copied to the device once.
+TEST(OnnxNumbers, ConstantsAreDecodedWhenTheModelIsLoaded)
+{
+    const auto folder = std::filesystem::path(testing::TempDir()) / "onnx_constant";
+    std::filesystem::create_directories(folder);
+    Builder b = started(TensorProto::FLOAT, {2});
+    const std::string constant = b.node("Constant", {});
+    auto& value = b.attribute("value", AttributeProto::TENSOR);
+    auto& tensor = *value.mutable_t();
+    tensor.set_data_type(TensorProto::FLOAT);
+    tensor.add_dims(2);
+    tensor.set_data_location(TensorProto::EXTERNAL);
+    auto& entry = *tensor.add_external_data();
+    entry.set_key("location");
+    entry.set_value("values.bin");
+    const std::vector<float> numbers{3, 4};
+    std::ofstream(folder / "values.bin", std::ios::binary)
+        .write(reinterpret_cast<const char*>(numbers.data()), 2 * sizeof(float));
+    const std::string list = b.node("Constant", {});
+    reals(b, "value_floats", {10, 20});
+    b.node("Add", {b.node("Add", {"x", constant}), list}, {"y"});
+    const auto bytes = b.bytes();
+    std::ofstream(folder / "model.onnx", std::ios::binary)
+        .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+    Model model(folder / "model.onnx");
+    std::filesystem::remove(folder / "values.bin");
+    EXPECT_THAT(model(rp::ones({2})).to_vector<float>(), ElementsAre(14, 25));
+    EXPECT_THAT(model(rp::zeros({2})).to_vector<float>(), ElementsAre(13, 24));
+}
+
+// A running sum over a sequence of 3 in reverse order.
+TEST(OnnxNumbers, ScansOfOpset8HaveDirections)
+{
+    Builder b(8);
+    b.input("start", TensorProto::FLOAT, {1, 1});
+    b.input("x", TensorProto::FLOAT, {1, 3, 1});
+    b.graph().add_output()->set_name("last");
+    b.graph().add_output()->set_name("all");
+    b.node("Scan", {"", "start", "x"}, {"last", "all"});
+    b.with("num_scan_inputs", std::int64_t{1}).with("directions", std::vector<std::int64_t>{1});
+    auto& body = *b.attribute("body", AttributeProto::GRAPH).mutable_g();
+    body.add_input()->set_name("before");
+    body.add_input()->set_name("item");
+    auto& node = *body.add_node();
+    node.set_op_type("Add");
+    node.add_input("before");
+    node.add_input("item");
+    node.add_output("sum");
+    auto& copy = *body.add_node();
+    copy.set_op_type("Identity");
+    copy.add_input("sum");
+    copy.add_output("copy");
+    body.add_output()->set_name("sum");
+    body.add_output()->set_name("copy");
+    Model model(b.bytes());
+    const Tensors y = model({rp::zeros({1, 1}), rp::tensor({1., 2., 4.}).reshape({1, 3, 1})});
+    EXPECT_THAT(y[1].to_vector<float>(), ElementsAre(4, 6, 7));
+}
+
+// Only the second direction's function has an alpha, so that the first number of the list is its.
+TEST(OnnxNumbers, ActivationsTakeTheNumbersThatTheyHave)
+{
+    Builder b = started(TensorProto::FLOAT, {1, 1, 1});
+    const std::string w = b.weight("w", rp::full({2, 1, 1}, -1.0)), r = b.weight("r", rp::zeros({2, 1, 1}));
+    b.node("RNN", {"x", w, r}, {"y"});
+    b.attribute("direction", AttributeProto::STRING).set_s("bidirectional");
+    b.with("hidden_size", std::int64_t{1});
+    texts(b, "activations", {"Tanh", "LeakyRelu"});
+    reals(b, "activation_alpha", {0.5});
+    Model model(b.bytes());
+    const std::vector<float> y = model(rp::ones({1, 1, 1})).to_vector<float>();
+    EXPECT_NEAR(y[0], std::tanh(-1), 1e-5);
+    EXPECT_FLOAT_EQ(y[1], -0.5f);
 }
 
 } // namespace
