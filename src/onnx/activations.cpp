@@ -7,8 +7,6 @@ namespace reprise::onnx {
 
 namespace {
 
-template <Tensor (*f)(const Tensor&)> Value unary(Call& call) { return f(call[0]); }
-
 Value leaky(Call& call) { return leaky_relu(call[0], call.real("alpha", 0.01)); }
 
 Value elu_of(Call& call) { return elu(call[0], call.real("alpha", 1)); }

@@ -8,8 +8,6 @@ namespace reprise::onnx {
 
 namespace {
 
-template <Tensor (*f)(const Tensor&)> Value unary(Call& call) { return f(call[0]); }
-
 // Nodes of opset 6 and below broadcast by an attribute and are not imported.
 template <Tensor (*f)(const Tensor&, const Tensor&)> Value binary(Call& call) { return f(call[0], call[1]); }
 
@@ -90,11 +88,6 @@ Value clip_values(Call& call)
     return y;
 }
 
-template <Tensor (*f)(const Tensor&, const Tensor&)> Value of_bools(Call& call)
-{
-    return f(call[0], call[1]);
-}
-
 constexpr Typed wraps = Typed::arithmetic;
 
 const Operator rows[] = {
@@ -102,7 +95,7 @@ const Operator rows[] = {
     {"Acos", unary<acos>},
     {"Acosh", unary<acosh>},
     {"Add", binary<add>, {.typed = wraps, .on_host = host_add, .since = 7}},
-    {"And", of_bools<logical_and>, {.on_host = host_and, .since = 7}},
+    {"And", binary<logical_and>, {.on_host = host_and, .since = 7}},
     {"Asin", unary<asin>},
     {"Asinh", unary<asinh>},
     {"Atan", unary<atan>},
@@ -135,7 +128,7 @@ const Operator rows[] = {
     {"Mul", binary<mul>, {.typed = wraps, .on_host = host_mul, .since = 7}},
     {"Neg", unary<neg>, {.typed = wraps, .on_host = host_neg}},
     {"Not", unary<logical_not>, {.on_host = host_not}},
-    {"Or", of_bools<logical_or>, {.on_host = host_or, .since = 7}},
+    {"Or", binary<logical_or>, {.on_host = host_or, .since = 7}},
     {"Pow", power, {.since = 7, .limits = "powers of integers are computed in f32"}},
     {"Reciprocal", unary<reciprocal>},
     {"Round", unary<round>},
@@ -148,7 +141,7 @@ const Operator rows[] = {
     {"Tan", unary<tan>},
     {"Tanh", unary<tanh>},
     {"Where", select, {.on_host = host_where}},
-    {"Xor", of_bools<logical_xor>, {.since = 7}},
+    {"Xor", binary<logical_xor>, {.since = 7}},
 };
 
 } // namespace

@@ -107,6 +107,9 @@ private:
     Values inputs_;
 };
 
+// A row's function for an op of one tensor.
+template <Tensor (*f)(const Tensor&)> Value unary(Call& call) { return f(call[0]); }
+
 // Runs a graph on a device with these values of its inputs; its outputs in order.
 Values run_graph(const Graph&, const Device&, Scope&, Values inputs);
 

@@ -41,30 +41,9 @@ Tensor conv_of(const Call& call, const Tensor& image, const Tensor& weight, cons
 
 Value conv(Call& call) { return conv_of(call, call[0], call[1], call.tensor_or_none(2)); }
 
-// x minus its zero point, which is one number, or one for each index along a dimension, in f32.
-Tensor centred(const Call& call, std::size_t x, std::size_t zero, std::int64_t axis)
-{
-    const Tensor wide = call[x].to(f32);
-    if (!call.has(zero)) return wide;
-    const Tensor point = call[zero].to(f32);
-    if (point.dim() == 0 || same(point.numel(), Dim(1))) return sub(wide, reshape(point, Shape{}));
-    Shape shape(static_cast<std::size_t>(wide.dim()), 1);
-    shape[static_cast<std::size_t>(axis)] = point.size(0);
-    return sub(wide, reshape(point, shape));
-}
-
 Value conv_integer(Call& call)
 {
     return conv_of(call, centred(call, 0, 2, 1), centred(call, 1, 3, 0), {}).to(i32);
-}
-
-// One number for each channel of the result [N, C, ...], or one for all of it.
-Tensor of_channels(const Tensor& v, const Tensor& y)
-{
-    if (same(v.numel(), Dim(1))) return reshape(v, Shape{});
-    Shape shape(static_cast<std::size_t>(y.dim() - 1), 1);
-    shape[0] = v.size(0);
-    return reshape(v, shape);
 }
 
 // Inputs: x, its scale and zero point, the weight, its scale and zero point, the result's ones, and the bias, whose
@@ -74,7 +53,7 @@ Value qlinear_conv(Call& call)
     const Tensor bias = call.has(8) ? call[8].to(f32) : Tensor();
     const Tensor whole = conv_of(call, centred(call, 0, 2, 1), centred(call, 3, 5, 0), bias);
     const Tensor factor =
-        div(mul(reshape(call[1], Shape{}), of_channels(call[4], whole)), reshape(call[6], Shape{}));
+        div(mul(reshape(call[1], Shape{}), along_axis(call, call[4], whole, 1)), reshape(call[6], Shape{}));
     return quantized(mul(whole, factor), reshape(call[7], Shape{}), call.type(7));
 }
 
@@ -166,11 +145,7 @@ Value deform_conv(Call& call)
         const Tensor by = select(select(moved, 1, t), 1, 0), bx = select(select(moved, 1, t), 1, 1);
         const Tensor py = add(by, unsqueeze(positions(0, oh, t / kw), 1)),
                      px = add(bx, positions(1, ow, t % kw));
-        const auto scaled = [](const Tensor& p, const Dim& size) {
-            const auto count = static_cast<double>(size.value());
-            return affine(p, 2 / count, 1 / count - 1);
-        };
-        Tensor taken = grid_sample(images, stack({scaled(px, w), scaled(py, h)}, -1));
+        Tensor taken = grid_sample(images, stack({grid_positions(px, w), grid_positions(py, h)}, -1));
         if (mask.defined()) {
             const Tensor weights = select(reshape(mask, Shape{n * parts, taps, oh, ow}), 1, t);
             taken = mul(taken, unsqueeze(weights, 1));

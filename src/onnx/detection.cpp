@@ -3,7 +3,7 @@
 #include <array>
 #include <cmath>
 
-#include "onnx/call.hpp"
+#include "onnx/windows.hpp"
 
 namespace reprise::onnx {
 
@@ -82,13 +82,9 @@ Tensor roi_align(const Tensor& x, const Tensor& rois, const Tensor& batch, const
         return add(unsqueeze(start, 1), mul(unsqueeze(extent, 1), parts)); // [R, bins samples]
     };
     const Tensor py = axis(1, rule.height, rule.samples_y), px = axis(0, rule.width, rule.samples_x);
-    const auto scaled = [](const Tensor& p, const Dim& size) {
-        const auto count = static_cast<double>(size.value());
-        return affine(p, 2 / count, 1 / count - 1);
-    };
     const Dim r = rois.size(0), ny = py.size(1), nx = px.size(1);
-    const Tensor gy = expand(unsqueeze(scaled(py, x.size(2)), 2), Shape{r, ny, nx});
-    const Tensor gx = expand(unsqueeze(scaled(px, x.size(3)), 1), Shape{r, ny, nx});
+    const Tensor gy = expand(unsqueeze(grid_positions(py, x.size(2)), 2), Shape{r, ny, nx});
+    const Tensor gx = expand(unsqueeze(grid_positions(px, x.size(3)), 1), Shape{r, ny, nx});
     const Tensor images = index_select(x, 0, batch);
     Tensor y = grid_sample(images, stack({gx, gy}, -1), {.padding_mode = GridSamplePadding::border});
     const auto inside = [](const Tensor& p, const Dim& size) {

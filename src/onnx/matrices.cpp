@@ -5,7 +5,7 @@ namespace reprise::onnx {
 
 namespace {
 
-// Products of integers are computed in a floating type that holds their sums.
+// Products of integers are sums in i64, as matmul() is for floating types.
 Tensor product(const Tensor& a, const Tensor& b)
 {
     if (is_floating(a.dtype())) return matmul(a, b);

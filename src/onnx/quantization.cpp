@@ -3,26 +3,9 @@
 
 #include <cmath>
 
-#include "onnx/call.hpp"
-
 namespace reprise::onnx {
 
 namespace {
-
-// Scales or zero points, one for all of x, one for each index along the axis, or one for each block of it, as a tensor
-// that broadcasts to x.
-Tensor spread(const Call& call, const Tensor& given, const Tensor& x, std::int64_t axis, std::int64_t block)
-{
-    if (given.dim() == 0 || (given.dim() == 1 && same(given.size(0), Dim(1)))) return reshape(given, Shape{});
-    if (given.dim() == 1) {
-        Shape shape(static_cast<std::size_t>(x.dim()), 1);
-        shape[static_cast<std::size_t>(call.axis(axis, x.dim()))] = given.size(0);
-        return reshape(given, shape);
-    }
-    if (block <= 0) return given;
-    const std::int64_t dim = call.axis(axis, x.dim());
-    return narrow(repeat_interleave(given, block, dim), dim, 0, x.size(dim));
-}
 
 // The smallest and the largest integer of a type.
 std::pair<double, double> range_of(const ElementType& type)
@@ -49,9 +32,9 @@ Value quantize_linear(Call& call)
     const Tensor x = call[0];
     const std::int64_t axis = call.integer("axis", 1), block = call.integer("block_size", 0);
     const ElementType& type = output_type(call, 2);
-    const Tensor scale = spread(call, call[1], x, axis, block);
+    const Tensor scale = along_axis(call, call[1], x, axis, block);
     const Tensor scaled = div(wide(x), wide(scale));
-    const Tensor zero = call.has(2) ? spread(call, call[2], x, axis, block) : Tensor();
+    const Tensor zero = call.has(2) ? along_axis(call, call[2], x, axis, block) : Tensor();
     if (!type.is_floating()) return quantized(scaled, zero, type);
     if (!type.small) call.fail("The type (", type.name, ") is none that numbers are quantised to.");
     const Tensor shifted = zero.defined() ? add(scaled, zero.to(scaled.dtype())) : scaled;
@@ -62,9 +45,9 @@ Value dequantize_linear(Call& call)
 {
     const Tensor x = call[0], scale_given = call[1];
     const std::int64_t axis = call.integer("axis", 1), block = call.integer("block_size", 0);
-    const Tensor scale = spread(call, scale_given, x, axis, block);
+    const Tensor scale = along_axis(call, scale_given, x, axis, block);
     Tensor whole = x.to(f32);
-    if (call.has(2)) whole = sub(whole, spread(call, call[2], x, axis, block).to(f32));
+    if (call.has(2)) whole = sub(whole, along_axis(call, call[2], x, axis, block).to(f32));
     return mul(whole, scale.to(f32)).to(call.element_type("output_dtype", call.type(1)).held);
 }
 
@@ -79,35 +62,15 @@ Values dynamic_quantize_linear(Call& call)
     return {quantized(div(x, scale), zero, type), Value(scale), Value(zero.to(i32).to(u8))};
 }
 
-// a minus its zero point, one for all of it or one for each row ([..., m, k]) or column ([..., k, n]), in f32.
-Tensor centred(const Call& call, std::size_t input, std::size_t zero, bool rows)
-{
-    const Tensor x = call[input].to(f32);
-    if (!call.has(zero)) return x;
-    Tensor point = call[zero].to(f32);
-    if (point.dim() == 1 && !same(point.size(0), Dim(1)) && rows) point = unsqueeze(point, 1);
-    else if (point.dim() == 1 && same(point.size(0), Dim(1))) point = reshape(point, Shape{});
-    return sub(x, point);
-}
-
-Value mat_mul_integer(Call& call)
-{
-    return matmul(centred(call, 0, 2, true), centred(call, 1, 3, false)).to(i32);
-}
-
-// The scale of rows or columns of a matrix.
-Tensor scale_of(const Call& call, std::size_t input, bool rows)
-{
-    const Tensor scale = call[input].to(f32);
-    if (scale.dim() == 1 && same(scale.size(0), Dim(1))) return reshape(scale, Shape{});
-    return scale.dim() == 1 && rows ? unsqueeze(scale, 1) : scale;
-}
+Value mat_mul_integer(Call& call) { return matmul(centred(call, 0, 2, -2), centred(call, 1, 3, -1)).to(i32); }
 
 Value qlinear_mat_mul(Call& call)
 {
-    const Tensor whole = matmul(centred(call, 0, 2, true), centred(call, 3, 5, false));
-    const Tensor factor =
-        div(mul(scale_of(call, 1, true), scale_of(call, 4, false)), scale_of(call, 6, true));
+    const Tensor whole = matmul(centred(call, 0, 2, -2), centred(call, 3, 5, -1));
+    const auto scale = [&](std::size_t input, std::int64_t axis) {
+        return along_axis(call, call[input].to(f32), whole, axis);
+    };
+    const Tensor factor = div(mul(scale(1, -2), scale(4, -1)), scale(6, -2));
     return quantized(mul(whole, factor), call[7], call.type(7));
 }
 
@@ -120,6 +83,26 @@ const Operator rows[] = {
 };
 
 } // namespace
+
+Tensor along_axis(const Call& call, const Tensor& given, const Tensor& x, std::int64_t axis,
+                  std::int64_t block)
+{
+    if (same(given.numel(), Dim(1))) return reshape(given, Shape{});
+    if (given.dim() == 1) {
+        Shape shape(static_cast<std::size_t>(x.dim()), 1);
+        shape[static_cast<std::size_t>(call.axis(axis, x.dim()))] = given.size(0);
+        return reshape(given, shape);
+    }
+    if (block <= 0) return given;
+    const std::int64_t dim = call.axis(axis, x.dim());
+    return narrow(repeat_interleave(given, block, dim), dim, 0, x.size(dim));
+}
+
+Tensor centred(const Call& call, std::size_t x, std::size_t zero, std::int64_t axis)
+{
+    const Tensor whole = call[x].to(f32);
+    return call.has(zero) ? sub(whole, along_axis(call, call[zero].to(f32), whole, axis)) : whole;
+}
 
 Value quantized(const Tensor& scaled, const Tensor& zero, const ElementType& type)
 {

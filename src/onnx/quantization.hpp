@@ -1,9 +1,15 @@
-// Rounding to integers of few bits.
+// Integers of few bits, and their scales and zero points.
 #pragma once
-#include "onnx/value.hpp"
+#include "onnx/call.hpp"
 
 namespace reprise::onnx {
 
+// Scales or zero points, one for all of x, one for each index along the axis, or one for each block of it, as a tensor
+// that broadcasts to x.
+Tensor along_axis(const Call&, const Tensor& given, const Tensor& x, std::int64_t axis,
+                  std::int64_t block = 0);
+// An input minus its zero point along an axis, in f32.
+Tensor centred(const Call&, std::size_t x, std::size_t zero, std::int64_t axis);
 // Rounds numbers that are scaled already, adds the zero point (undefined: 0) and clamps to the range of the type.
 Value quantized(const Tensor& scaled, const Tensor& zero, const ElementType& type);
 

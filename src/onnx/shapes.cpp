@@ -4,6 +4,7 @@
 
 #include "onnx/call.hpp"
 #include "onnx/host.hpp"
+#include "onnx/windows.hpp"
 
 namespace reprise::onnx {
 
@@ -209,14 +210,7 @@ Tensor pad_axis(const Tensor& x, std::int64_t axis, const Dim& before, const Dim
 Tensor pad_by(const Call& call, const Tensor& x, const DimVector& before, const DimVector& after,
               const std::string& mode, double value)
 {
-    if (mode == "constant") {
-        DimVector amounts;
-        for (std::size_t i = before.size(); i-- > 0;) {
-            amounts.push_back(before[i]);
-            amounts.push_back(after[i]);
-        }
-        return pad(x, amounts, value);
-    }
+    if (mode == "constant") return pad_images(x, before, after, value);
     if (mode != "reflect" && mode != "edge" && mode != "wrap")
         call.fail("The mode (", mode, ") of pad is not known.");
     const PaddingMode kind = mode == "reflect" ? PaddingMode::reflect

@@ -108,4 +108,10 @@ Tensor pad_images(const Tensor& x, const DimVector& before, const DimVector& aft
     return none ? x : pad(x, amounts, value);
 }
 
+Tensor grid_positions(const Tensor& elements, const Dim& size)
+{
+    const auto count = static_cast<double>(size.value());
+    return affine(elements, 2 / count, 1 / count - 1);
+}
+
 } // namespace reprise::onnx

@@ -31,6 +31,8 @@ Windows exact_windows(Windows, const Shape& shape);
 Dim padding_size(const Dim&);
 // Pads the last dimensions by constants.
 Tensor pad_images(const Tensor&, const DimVector& before, const DimVector& after, double value);
+// Positions of elements along a dimension as grid_sample() takes them: its borders are -1 and 1.
+Tensor grid_positions(const Tensor& elements, const Dim& size);
 // The first N numbers of a list.
 template <std::size_t N> std::array<std::int64_t, N> numbers_of(const std::vector<std::int64_t>& list)
 {
