@@ -114,8 +114,8 @@ requires(!std::is_base_of_v<Program, std::decay_t<F>>) void save(const std::file
 
 // An operator that can be imported.
 struct OperatorInfo {
-    std::string domain{}; // "" for ONNX's own
-    std::string name{};
+    std::string domain{};   // "" for ONNX's own
+    std::string name{};     // as in the nodes: "Conv"
     std::int64_t since = 0; // the lowest opset whose nodes are imported
     std::string limits{};   // what is not imported; empty: nothing is missing
 };
