@@ -3,18 +3,22 @@
 #include <atomic>
 #include <chrono>
 #include <set>
+#include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace reprise::python {
 namespace {
 
 std::atomic<bool> ending = false;
-std::atomic<int> inside = 0;           // threads that are in a call of the library
+std::atomic<int> inside = 0;           // calls of the library that threads are in
+thread_local int depth = 0;            // calls of the library that this thread is in, inside of one another
 thread_local bool ends_python = false; // whether this thread ends the interpreter
 
 [[noreturn]] void stay()
 {
+    inside -= std::exchange(depth, 0); // the thread returns from none of its calls
     while (true) std::this_thread::sleep_for(std::chrono::hours(1));
 }
 
@@ -30,11 +34,14 @@ std::vector<PyObject*>& released() // objects whose last owner is gone
     return *all;
 }
 
+std::atomic<bool> any_released = false;
+
 int release_all(void*)
 {
     std::vector<PyObject*> all;
     {
         const std::lock_guard lock(objects_mutex);
+        any_released = false;
         all.swap(released());
     }
     for (PyObject* object : all) Py_DECREF(object);
@@ -45,17 +52,19 @@ int release_all(void*)
 
 Unlocked::Unlocked() : state_(PyEval_SaveThread())
 {
+    ++depth;
     ++inside;
-    if (!ending || ends_python) return;
-    --inside;
-    stay();
+    if (ending && !ends_python) stay();
 }
 
 Unlocked::~Unlocked()
 {
-    --inside;
     if (ending && !ends_python) stay();
+    --depth;
+    --inside;
     PyEval_RestoreThread(state_);
+    // The main thread, which handles the pending calls, may be in a long call without Python.
+    if (any_released) release_all(nullptr);
 }
 
 SharedObject::SharedObject(nanobind::handle object) : object_(object.ptr())
@@ -72,6 +81,7 @@ SharedObject::~SharedObject()
         objects().erase(this);
         if (!object_) return;
         released().push_back(object_);
+        any_released = true;
     }
     // Where the interpreter's queue is full, the object waits for the next one that is released.
     if (!ending) Py_AddPendingCall(release_all, nullptr);
@@ -82,6 +92,14 @@ nanobind::object SharedObject::get() const
     const std::lock_guard lock(objects_mutex);
     if (!object_) nanobind::raise("The interpreter is shutting down.");
     return nanobind::borrow(object_);
+}
+
+void refuse_result(nanobind::handle value)
+{
+    throw nanobind::type_error(("The function returned " +
+                                std::string(nanobind::type_name(value.type()).c_str()) +
+                                ", which is not of the type that is needed.")
+                                   .c_str());
 }
 
 void release_shared_objects()

@@ -49,6 +49,9 @@ inline Shared share(nanobind::handle object) { return std::make_shared<SharedObj
 // releases all shared objects, since those that refer to their owner are part of a cycle that Python can't see.
 void end_callbacks();
 
+// TypeError for what a function of the user returned.
+[[noreturn]] void refuse_result(nanobind::handle);
+
 template <class Signature> struct Callback;
 template <class Result, class... Arguments> struct Callback<Result(Arguments...)> {
     Shared function;
@@ -57,7 +60,11 @@ template <class Result, class... Arguments> struct Callback<Result(Arguments...)
     {
         const nanobind::gil_scoped_acquire locked;
         const nanobind::object result = function->get()(std::forward<Arguments>(arguments)...);
-        if constexpr (!std::is_void_v<Result>) return nanobind::cast<Result>(result);
+        if constexpr (!std::is_void_v<Result>) {
+            Result value;
+            if (nanobind::try_cast(result, value)) return value;
+            refuse_result(result);
+        }
     }
 };
 

@@ -1,5 +1,6 @@
 // reprise.Error, the exception of the library, with its kind.
 #include <exception>
+#include <typeinfo>
 
 #include <reprise/error.hpp>
 
@@ -18,6 +19,8 @@ void translate(const std::exception_ptr& thrown, void*)
         nb::object made = nb::handle(error_class)(e.what());
         made.attr("kind") = nb::cast(e.kind());
         PyErr_SetObject(error_class, made.ptr());
+    } catch (const std::bad_cast&) { // of nb::cast(), which says no more
+        PyErr_SetString(PyExc_TypeError, "An object has another type than the one that is needed.");
     }
 }
 

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import textwrap
+import time
 
 import pytest
 
@@ -40,6 +41,17 @@ ENDS = {
         threads = [threading.Thread(target=run, daemon=True) for _ in range(2)]
         [t.start() for t in threads]
         time.sleep(0.3)""",
+    "a daemon is in a module of Python": """
+        class Net(nn.Module):
+            def forward(self, x):
+                return x * 2
+        net = nn.Sequential(Net(), Net())
+        inner = Net()
+        def run():
+            while True:
+                net(inner(x)).sum().item()
+        [threading.Thread(target=run, daemon=True).start() for _ in range(2)]
+        time.sleep(0.3)""",
     "a thread was not joined": """
         threading.Thread(target=lambda: [p(x).sum().item() for _ in range(50)]).start()""",
     "hooks refer to globals": """
@@ -68,8 +80,10 @@ ENDS = {
 @pytest.mark.parametrize("name", ENDS)
 def test_the_interpreter_ends_cleanly_when(name):
     program = SETUP + textwrap.dedent(ENDS[name])
+    begin = time.monotonic()
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert time.monotonic() - begin < 9, "the end waits for a thread that does not return"
 
 
 def test_an_uncaught_exception_has_its_traceback_and_nothing_else():

@@ -146,3 +146,30 @@ def test_a_signal_reaches_python_while_a_result_is_awaited():
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
     assert rp.ones(2).sum().item() == 2
+
+
+def test_functions_are_released_on_the_thread_that_drops_them():
+    dropped = []
+
+    class Function:
+        def __call__(self, gradient):
+            return None
+
+        def __del__(self):
+            dropped.append(threading.get_ident())
+
+    def run(_):
+        for _ in range(20):
+            x = rp.tensor([1.0], requires_grad=True)
+            x.register_hook(Function())
+            del x
+            rp.ones(1).item()  # a call of the library
+            time.sleep(0.001)
+        ended.set()
+
+    ended = threading.Event()
+    thread = threading.Thread(target=run, args=(0,))
+    thread.start()
+    ended.wait(60)
+    thread.join()
+    assert dropped and any(t != threading.get_ident() for t in dropped)
