@@ -1,6 +1,7 @@
 """record() and checkpoint() as functions and as decorators."""
 
 import functools
+import inspect
 
 from . import _core
 
@@ -30,10 +31,20 @@ def record(function=None, specs=None, **options):
         return lambda f: record(f, function, **options)
     if specs is None:
         raise TypeError("record() needs the specs of the function's arguments.")
-    program = _core.record(function, specs, **options)
+    program = _core.record(function, specs, names=_parameters_of(function), **options)
     functools.update_wrapper(program, function, updated=())
     del program.__wrapped__  # the function, and what it refers to, need not live as long as the program
     return program
+
+
+def _parameters_of(function):
+    """Returns the names of the parameters that can be given by position, so that programs take them as keywords."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):  # functions of C
+        return []
+    named = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    return [p.name if p.kind is named else "" for p in parameters]
 
 
 def checkpoint(function, *args, policy="everything", layer="", saved_dtype=None):

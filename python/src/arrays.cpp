@@ -9,6 +9,7 @@
 #include <reprise/ops/creation.hpp>
 
 #include "binding.hpp"
+#include "nesting.hpp"
 
 namespace reprise::python {
 namespace {
@@ -66,7 +67,8 @@ nb::object numpy_of(const Tensor& t)
 }
 
 // The numbers of nested lists, as Tensor has them.
-struct Nested {
+class Nested {
+public:
     Shape shape;
     std::vector<double> numbers;
     std::vector<std::int64_t> whole; // the same, exact, while all are integers or bools
@@ -74,21 +76,53 @@ struct Nested {
 
     void add(nb::handle value, std::size_t depth)
     {
-        if (nb::isinstance<nb::list>(value) || nb::isinstance<nb::tuple>(value)) {
-            const auto size = static_cast<std::int64_t>(nb::len(value));
-            if (shape.size() == depth) shape.push_back(size);
-            else if (depth >= shape.size() || shape[depth].value() != size)
-                throw nb::value_error("The lists must have the same lengths at each level.");
-            for (nb::handle item : value) add(item, depth + 1);
-            return;
+        const Nesting level;
+        if (nb::isinstance<Tensor>(value) ||
+            nb::hasattr(value, "tolist")) { // tensors, arrays, scalars of NumPy
+            const nb::object lists = value.attr("tolist")();
+            if (nb::isinstance<nb::list>(lists)) add_items(lists, depth);
+            else add_number(lists, depth);
+        } else if (PySequence_Check(value.ptr()) && !PyUnicode_Check(value.ptr()) &&
+                   !PyBytes_Check(value.ptr())) {
+            add_items(value, depth);
+        } else {
+            add_number(value, depth);
         }
+    }
+
+private:
+    void add_items(nb::handle value, std::size_t depth)
+    {
+        const auto size = static_cast<std::int64_t>(nb::len(value));
+        if (shape.size() == depth && numbers.empty()) shape.push_back(size);
+        else if (depth >= shape.size() || shape[depth].value() != size)
+            throw nb::value_error("The lists must have the same lengths at each level.");
+        for (nb::handle item : value) add(item, depth + 1);
+    }
+    void add_number(nb::handle value, std::size_t depth)
+    {
         if (depth != shape.size()) throw nb::value_error("The lists must have the same depth everywhere.");
-        is_logical = is_logical && nb::isinstance<nb::bool_>(value);
-        is_whole = is_whole && (PyIndex_Check(value.ptr()) || nb::isinstance<nb::bool_>(value));
-        whole.push_back(is_whole ? nb::cast<std::int64_t>(nb::int_(value)) : 0);
+        const bool is_bool = nb::isinstance<nb::bool_>(value);
+        const bool is_integer = is_bool || PyIndex_Check(value.ptr());
+        if (!is_integer && !PyFloat_Check(value.ptr()) && !nb::hasattr(value, "__float__"))
+            throw nb::type_error(
+                ("A number is needed, not " + std::string(nb::type_name(value.type()).c_str()) + ".")
+                    .c_str());
+        is_logical = is_logical && is_bool;
+        is_whole = is_whole && is_integer;
+        whole.push_back(is_whole ? whole_of(value) : 0);
         numbers.push_back(nb::cast<double>(nb::float_(value)));
     }
+    static std::int64_t whole_of(nb::handle value)
+    {
+        const nb::object number = nb::steal(PyNumber_Index(value.ptr()));
+        const std::int64_t out = number.is_valid() ? PyLong_AsLongLong(number.ptr()) : -1;
+        if (out == -1 && PyErr_Occurred()) nb::raise_python_error(); // OverflowError beyond 64 bits
+        return out;
+    }
 };
+
+} // namespace
 
 Tensor tensor_of_numbers(nb::handle data, CreationOptions options)
 {
@@ -106,6 +140,8 @@ Tensor tensor_of_numbers(nb::handle data, CreationOptions options)
     options.dtype = options.dtype_or(f32);
     return from_vector(nested.numbers, nested.shape, options);
 }
+
+namespace {
 
 Tensor make_tensor(nb::handle data, const CreationOptions& options)
 {
@@ -142,11 +178,11 @@ Tensor tensor_of(const Array& array, const CreationOptions& options)
     return out;
 }
 
-Tensor tensor_of(nb::handle object)
+Tensor tensor_of(nb::handle object, const std::optional<Device>& device)
 {
     if (nb::isinstance<Tensor>(object)) return nb::cast<const Tensor&>(object);
     Array array;
-    if (nb::try_cast(object, array)) return tensor_of(array);
+    if (nb::try_cast(object, array)) return tensor_of(array, {.device = device});
     throw nb::type_error(
         ("A tensor or an array is needed, not " + std::string(nb::type_name(object.type()).c_str()) + ".")
             .c_str());
@@ -210,7 +246,12 @@ void bind_arrays(nb::module_& m, nb::class_<Tensor>& tensor)
         .def("tolist", &nested_lists_of, "The elements as nested lists of numbers; waits for the device.")
         .def("__float__", [](const Tensor& t) { return nb::float_(number_of(t)); })
         .def("__int__", [](const Tensor& t) { return nb::int_(number_of(t)); })
-        .def("__index__", [](const Tensor& t) { return nb::int_(number_of(t)); })
+        .def("__index__",
+             [](const Tensor& t) {
+                 if (t.is_floating_point())
+                     throw nb::type_error("Only a tensor of integers or bools can be an index.");
+                 return nb::int_(number_of(t));
+             })
         .def("__bool__", [](const Tensor& t) { return nb::bool_(number_of(t)); });
 
     m.def(

@@ -14,8 +14,10 @@ using Array = nanobind::ndarray<nanobind::ro, nanobind::c_contig, nanobind::devi
 
 // Copies the elements of an array into a new tensor.
 Tensor tensor_of(const Array&, const CreationOptions& = {});
-// A tensor, or a copy of an array; TypeError for other objects.
-Tensor tensor_of(nanobind::handle);
+// A tensor, or a copy of an array on the device, or else on the default one; TypeError for other objects.
+Tensor tensor_of(nanobind::handle, const std::optional<Device>& = {});
+// A tensor of the numbers in nested lists.
+Tensor tensor_of_numbers(nanobind::handle data, CreationOptions);
 // Waits until the elements of a tensor can be read; on Python's main thread signals are handled meanwhile.
 void wait_for(const Tensor&);
 // The element of a tensor as a number of Python.

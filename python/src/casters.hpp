@@ -81,7 +81,9 @@ template <> struct type_caster<reprise::Dim> {
             return true;
         }
         make_caster<std::int64_t> number;
-        if (PyBool_Check(from.ptr()) || !number.from_python(from, flags, cleanup)) return false;
+        // A tensor with __index__ is no size: size * tensor is the tensor's operator.
+        if (PyBool_Check(from.ptr()) || isinstance<reprise::Tensor>(from)) return false;
+        if (!number.from_python(from, flags, cleanup)) return false;
         value = number.value;
         return true;
     }

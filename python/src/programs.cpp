@@ -20,15 +20,19 @@ namespace {
 struct RecordedFunction {
     Program program;
     Structure arguments{Structure::Kind::tuple}, result;
+    std::vector<std::string> names; // of the parameters, as far as they are known
+    Device device;
 
-    nb::object call(const nb::args& given) const
+    nb::object call(const nb::args& given, const nb::kwargs& keywords) const
     {
         Leaves in;
-        if (given.size() != arguments.size())
+        if (given.size() + keywords.size() != arguments.size())
             throw nb::type_error(("The program takes " + std::to_string(arguments.size()) +
-                                  " arguments, but " + std::to_string(given.size()) + " were given.")
+                                  " arguments, but " + std::to_string(given.size() + keywords.size()) +
+                                  " were given.")
                                      .c_str());
-        arguments.flatten(given, in);
+        if (keywords.size() == 0) arguments.flatten(given, in, device);
+        else arguments.flatten(in_order(given, keywords), in, device);
         std::vector<Tensor> out;
         {
             const Unlocked unlocked;
@@ -36,13 +40,29 @@ struct RecordedFunction {
         }
         return result.value(out);
     }
+
+    // The arguments in the order of the specs.
+    nb::tuple in_order(const nb::args& given, const nb::kwargs& keywords) const
+    {
+        nb::list all(given);
+        for (std::size_t i = given.size(); i < arguments.size(); ++i) {
+            const std::string name = i < names.size() ? names[i] : std::string();
+            if (name.empty() || !keywords.contains(name.c_str()))
+                throw nb::type_error(("The program's argument " + std::to_string(i + 1) +
+                                      (name.empty() ? "" : " (" + name + ")") + " was not given.")
+                                         .c_str());
+            all.append(keywords[name.c_str()]);
+        }
+        return nb::tuple(all);
+    }
 };
 
 RecordedFunction record(const nb::callable& function, const nb::sequence& specs, bool keep_grads,
                         std::uint32_t slots, bool timestamps, bool fuse,
-                        const std::optional<DeviceName>& device, std::optional<std::uint64_t> memory_budget)
+                        const std::optional<DeviceName>& device, std::optional<std::uint64_t> memory_budget,
+                        const std::vector<std::string>& names)
 {
-    RecordedFunction out;
+    RecordedFunction out{.names = names, .device = device ? device->device() : default_device()};
     std::vector<Spec> tensors;
     Leaves placeholders;
     const auto given = nb::tuple(specs);
@@ -63,7 +83,7 @@ RecordedFunction record(const nb::callable& function, const nb::sequence& specs,
                                 .slots = slots,
                                 .timestamps = timestamps,
                                 .fuse = fuse,
-                                .device = device_or_none(device),
+                                .device = out.device,
                                 .memory_budget = memory_budget};
     out.program = record_function(run, tensors, options, sizes);
     return out;
@@ -156,7 +176,8 @@ void bind_programs(nb::module_& m)
                 "of them.");
     bind_descriptions(program);
     m.def("record", &record, "function"_a, "specs"_a, nb::kw_only(), "keep_grads"_a = false, "slots"_a = 16,
-          "timestamps"_a = false, "fuse"_a = true, "device"_a = nb::none(), "memory_budget"_a = nb::none());
+          "timestamps"_a = false, "fuse"_a = true, "device"_a = nb::none(), "memory_budget"_a = nb::none(),
+          "names"_a = std::vector<std::string>());
     m.def("is_recording", &is_recording, "Whether this thread is recording a program.");
     m.def(
         "on_each_call",

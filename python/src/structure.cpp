@@ -2,6 +2,7 @@
 
 #include "arrays.hpp"
 #include "binding.hpp"
+#include "nesting.hpp"
 
 namespace reprise::python {
 namespace {
@@ -12,10 +13,42 @@ bool is_dictionary(nb::handle value) { return PyDict_Check(value.ptr()); }
 
 std::string type_of(nb::handle value) { return nb::type_name(value.type()).c_str(); }
 
+std::string key_of(nb::handle key)
+{
+    if (nb::isinstance<nb::str>(key)) return nb::cast<std::string>(key);
+    throw nb::type_error(("The key of a dictionary of tensors is a text, not " + type_of(key) + ".").c_str());
+}
+
+// The class of a named tuple; null for other objects.
+Shared class_of_named_tuple(nb::handle value)
+{
+    return is_tuple(value) && nb::hasattr(value, "_fields") ? share(value.type()) : nullptr;
+}
+
+// A container of the same class with other items, which it has at the same keys or in the same order.
+nb::object rebuilt(nb::handle like, const nb::list& items)
+{
+    if (is_tuple(like)) {
+        if (PyTuple_CheckExact(like.ptr())) return nb::tuple(items);
+        if (nb::hasattr(like, "_make")) return like.attr("_make")(items);
+        return like.type()(items);
+    }
+    if (PyList_CheckExact(like.ptr())) return items;
+    nb::object out = nb::module_::import_("copy").attr("copy")(like);
+    if (is_list(like)) {
+        for (std::size_t i = 0; i < nb::len(items); ++i) out[i] = items[i];
+        return out;
+    }
+    std::size_t i = 0;
+    for (nb::handle key : nb::list(nb::borrow(like))) out[key] = items[i++];
+    return out;
+}
+
 } // namespace
 
 Structure Structure::of_specs(nb::handle value, std::vector<Spec>& tensors, DimVector& sizes)
 {
+    const Nesting level;
     if (nb::isinstance<Spec>(value)) {
         tensors.push_back(nb::cast<const Spec&>(value));
         return Kind::tensor;
@@ -25,9 +58,10 @@ Structure Structure::of_specs(nb::handle value, std::vector<Spec>& tensors, DimV
         return Kind::size;
     }
     Structure out(is_list(value) ? Kind::list : is_tuple(value) ? Kind::tuple : Kind::dictionary);
+    out.named_ = class_of_named_tuple(value);
     if (is_dictionary(value)) {
         for (auto [key, item] : nb::borrow<nb::dict>(value)) {
-            out.keys_.push_back(nb::cast<std::string>(key));
+            out.keys_.push_back(key_of(key));
             out.items_.push_back(of_specs(item, tensors, sizes));
         }
     } else if (is_list(value) || is_tuple(value)) {
@@ -43,15 +77,17 @@ Structure Structure::of_specs(nb::handle value, std::vector<Spec>& tensors, DimV
 
 Structure Structure::of_result(nb::handle value, std::vector<Tensor>& tensors)
 {
+    const Nesting level;
     if (value.is_none()) return Kind::none;
     if (nb::isinstance<Tensor>(value)) {
         tensors.push_back(nb::cast<const Tensor&>(value));
         return Kind::tensor;
     }
     Structure out(is_list(value) ? Kind::list : is_tuple(value) ? Kind::tuple : Kind::dictionary);
+    out.named_ = class_of_named_tuple(value);
     if (is_dictionary(value)) {
         for (auto [key, item] : nb::borrow<nb::dict>(value)) {
-            out.keys_.push_back(nb::cast<std::string>(key));
+            out.keys_.push_back(key_of(key));
             out.items_.push_back(of_result(item, tensors));
         }
     } else if (is_list(value) || is_tuple(value)) {
@@ -71,10 +107,10 @@ void Structure::refuse(nb::handle value) const
                              .c_str());
 }
 
-void Structure::flatten(nb::handle value, Leaves& to) const
+void Structure::flatten(nb::handle value, Leaves& to, const std::optional<Device>& device) const
 {
     switch (kind_) {
-    case Kind::tensor: to.tensors.push_back(tensor_of(value)); return;
+    case Kind::tensor: to.tensors.push_back(tensor_of(value, device)); return;
     case Kind::size: {
         Dim size;
         if (!nb::try_cast(value, size)) refuse(value);
@@ -87,14 +123,14 @@ void Structure::flatten(nb::handle value, Leaves& to) const
     case Kind::list:
     case Kind::tuple:
         if (!(is_list(value) || is_tuple(value)) || nb::len(value) != items_.size()) refuse(value);
-        for (std::size_t i = 0; i < items_.size(); ++i) items_[i].flatten(nb::object(value[i]), to);
+        for (std::size_t i = 0; i < items_.size(); ++i) items_[i].flatten(nb::object(value[i]), to, device);
         return;
     case Kind::dictionary:
         if (!is_dictionary(value) || nb::len(value) != items_.size()) refuse(value);
         for (std::size_t i = 0; i < items_.size(); ++i) {
             PyObject* item = PyDict_GetItemString(value.ptr(), keys_[i].c_str());
             if (!item) refuse(value);
-            items_[i].flatten(item, to);
+            items_[i].flatten(item, to, device);
         }
         return;
     }
@@ -117,7 +153,7 @@ nb::object Structure::value(const Leaves& from, std::size_t& next_tensor, std::s
     nb::list out;
     for (const Structure& item : items_) out.append(item.value(from, next_tensor, next_size));
     if (kind_ == Kind::list) return out;
-    return nb::tuple(out);
+    return named_ ? named_->get().attr("_make")(out) : nb::object(nb::tuple(out));
 }
 
 nb::object Structure::value(const std::vector<Tensor>& tensors) const
@@ -129,8 +165,12 @@ nb::object Structure::value(const std::vector<Tensor>& tensors) const
 
 void tensors_in(nb::handle object, std::vector<Tensor>& to)
 {
-    if (nb::isinstance<Tensor>(object)) to.push_back(nb::cast<const Tensor&>(object));
-    else if (is_list(object) || is_tuple(object))
+    if (nb::isinstance<Tensor>(object)) {
+        to.push_back(nb::cast<const Tensor&>(object));
+        return;
+    }
+    const Nesting level;
+    if (is_list(object) || is_tuple(object))
         for (nb::handle item : object) tensors_in(item, to);
     else if (is_dictionary(object))
         for (auto [key, item] : nb::borrow<nb::dict>(object)) tensors_in(item, to);
@@ -143,16 +183,20 @@ nb::object with_tensors(nb::handle object, const std::vector<Tensor>& tensors, s
         const bool is_same = now.is_same(nb::cast<const Tensor&>(object));
         return is_same ? nb::borrow(object) : nb::cast(now);
     }
-    if (is_dictionary(object)) {
-        nb::dict out;
-        for (auto [key, item] : nb::borrow<nb::dict>(object)) out[key] = with_tensors(item, tensors, next);
-        return out;
-    }
-    if (!is_list(object) && !is_tuple(object)) return nb::borrow(object);
-    nb::list out;
-    for (nb::handle item : object) out.append(with_tensors(item, tensors, next));
-    if (is_list(object)) return out;
-    return nb::tuple(out);
+    if (!is_list(object) && !is_tuple(object) && !is_dictionary(object)) return nb::borrow(object);
+    const Nesting level;
+    nb::list items;
+    bool is_same = true;
+    const auto add = [&](nb::handle item) {
+        const nb::object now = with_tensors(item, tensors, next);
+        is_same = is_same && now.is(item);
+        items.append(now);
+    };
+    if (is_dictionary(object))
+        for (auto [key, item] : nb::borrow<nb::dict>(object)) add(item);
+    else
+        for (nb::handle item : object) add(item);
+    return is_same ? nb::borrow(object) : rebuilt(object, items);
 }
 
 std::string Structure::text() const

@@ -1,5 +1,6 @@
 // The nesting of tensors in arguments and results of Python's functions: lists, tuples and dictionaries.
 #pragma once
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -7,6 +8,8 @@
 
 #include <reprise/program.hpp>
 #include <reprise/tensor.hpp>
+
+#include "callback.hpp"
 
 namespace reprise::python {
 
@@ -16,7 +19,7 @@ struct Leaves {
     DimVector sizes;
 };
 
-// A structure without its leaves.  It holds no object of Python.
+// A structure without its leaves.  Of Python it holds only the classes of named tuples.
 class Structure {
 public:
     enum class Kind { tensor, size, none, list, tuple, dictionary };
@@ -29,8 +32,9 @@ public:
 
     Kind kind() const { return kind_; }
     std::size_t size() const { return items_.size(); }
-    // Appends the leaves of a value that has this structure.  Arrays are copied to tensors.  TypeError for others.
-    void flatten(nanobind::handle value, Leaves& to) const;
+    // Appends the leaves of a value that has this structure.  Arrays are copied to tensors on the device.  TypeError
+    // for others.
+    void flatten(nanobind::handle value, Leaves& to, const std::optional<Device>& device = {}) const;
     // The value of these leaves.  `next_tensor` and `next_size` count those that are used.
     nanobind::object value(const Leaves&, std::size_t& next_tensor, std::size_t& next_size) const;
     nanobind::object value(const std::vector<Tensor>&) const;
@@ -42,12 +46,14 @@ private:
     Kind kind_;
     std::vector<Structure> items_;
     std::vector<std::string> keys_; // of a dictionary
+    Shared named_;                  // the class of a named tuple
 };
 
 // For calls that other code may change the tensors of, such as hooks.  Appends the tensors of an object, also those
 // inside of lists, tuples and dictionaries.  Other objects are left out.
 void tensors_in(nanobind::handle, std::vector<Tensor>& to);
-// The object with these tensors in place of its own, from `next` on.
+// The object with these tensors in place of its own, from `next` on.  Parts whose tensors are the same remain the same
+// objects; others are made anew, of the same class.
 nanobind::object with_tensors(nanobind::handle, const std::vector<Tensor>&, std::size_t& next);
 
 } // namespace reprise::python
