@@ -155,7 +155,7 @@ class Layers:
                 if field.type == "Variable":
                     text += (
                         f'bound.def_prop_ro("{field.name}", [](const M& self) {{\n'
-                        f"return variable_or_none(self.{field.name});\n}}, {doc(field.comment)});\n"
+                        f"return member_of(self, self.{field.name});\n}}, {doc(field.comment)});\n"
                     )
                 elif field.type in self.concrete:
                     text += (
@@ -231,10 +231,9 @@ def functions_of(
 def setter(types: Types, settings: Class) -> str:
     """Returns the branches that set an option by its name, from an object of Python."""
     arguments, made, _ = types.options("", Parameter(f"optim::{settings.name}", "options"), settings)
-    values = dict(re.findall(r"(options\.[\w.]+) = (.*);", made))
+    values = re.findall(r"(options\.[\w.]+) = (.*);", made)  # one for each argument, in their order
     text = ""
-    for target, value in values.items():
-        a = next(x for x in arguments if re.search(rf"\b{x.name}\b", value))
+    for a, (target, value) in zip(arguments, values, strict=True):
         plain = re.sub(r"^const (.*)&$", r"\1", a.type)
         text += (
             f'if (key == "{a.name}") {{\nconst auto {a.name} = nb::cast<{plain}>(value);\n'

@@ -26,11 +26,17 @@ PROPERTIES = {
     "T",
     "mT",
     "ndimension",
-    "grad_fn",
+    "is_cpu",
+    "is_cuda",
+    "itemsize",
+    "nbytes",
+    "retains_grad",
+    "data",
 }
 MEMBERS_BY_HAND = {
     "item": "python/src/tensor.cpp",
     "eval": "python/src/tensor.cpp",
+    "grad_fn": "a TapeNode, which Python does not have",
     "backward": "python/src/tensor.cpp",
     "index": "Python's indexing",
     "index_put_": "Python's indexing",
@@ -69,6 +75,15 @@ HEADERS = (
     "autograd/grad",
     "autograd/derivatives",
 )
+
+
+# Headers of ops that are not bound as a whole, with the reasons.  Functions of any other header are reported.
+WITHOUT_FUNCTIONS = {
+    "ops/in_place": "methods of Tensor",
+    "ops/options": "names of choices, which are texts",
+    "ops/promotion": "python/src/devices.cpp",
+    "ops/updates": "ops of the optimizers",
+}
 
 
 class Ops:
@@ -181,6 +196,11 @@ def write_ops(
         f"void bind_ops(nb::module_& m, nb::class_<Tensor>& tensor)\n{{\n{body}}}\n"
         "} // namespace reprise::python\n",
     )
+    for path, header in headers.items():
+        if path.startswith("ops/") and path not in HEADERS and path not in WITHOUT_FUNCTIONS:
+            for f in header.functions:
+                if f.scope in ("reprise", "reprise::linalg") and not f.is_template:
+                    ops.unbound.setdefault(f.name, f"the header {path} is not listed in python/generate/ops.py")
     reasons = {
         **{f"Tensor.{n}": r for n, r in MEMBERS_BY_HAND.items()},
         **{n: r for n, r in BY_HAND.items() if r},

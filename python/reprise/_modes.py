@@ -35,6 +35,34 @@ class enable_grad(_Mode):
         super().__init__(lambda: _core.GradModeGuard(True))
 
 
+class inference_mode(_Mode):
+    """Within it, ops of this thread are not recorded for gradients: no_grad(), by PyTorch's other name."""
+
+    def __init__(self, mode=True):
+        super().__init__(lambda: _core.GradModeGuard(not mode and _core.is_grad_enabled()))
+
+
+class set_grad_enabled(ContextDecorator):
+    """Sets at once whether ops of this thread are recorded for gradients; as a context, until its end."""
+
+    def __init__(self, mode):
+        self._mode, self._before = mode, _core.is_grad_enabled()
+        _core._set_grad_enabled(mode)
+
+    def __call__(self, function):
+        _core._set_grad_enabled(self._before)  # a decorator sets it at each call of the function
+        return super().__call__(function)
+
+    def _recreate_cm(self):
+        return set_grad_enabled(self._mode)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        _core._set_grad_enabled(self._before)
+
+
 class autocast(_Mode):
     """Within it, products compute in float16 or bfloat16, and sums and losses in float32."""
 

@@ -16,6 +16,8 @@
 #include <reprise/optim/parameters.hpp>
 #include <reprise/tensor.hpp>
 
+#include "identity.hpp"
+
 namespace reprise::python {
 
 // A size that is not a number, as Python's class Dim.  Numbers are Python's int.
@@ -295,11 +297,10 @@ template <> struct type_caster<reprise::Parameters> {
         PyErr_Clear();
         return !failed;
     }
-    static handle from_cpp(const reprise::Parameters& list, rv_policy, cleanup_list* cleanup) noexcept
+    static handle from_cpp(const reprise::Parameters& list, rv_policy, cleanup_list*) noexcept
     {
-        return reprise::python::list_of(list.size(), [&](std::size_t i) {
-            return make_caster<reprise::Variable>::from_cpp(list[i], rv_policy::copy, cleanup);
-        });
+        return reprise::python::list_of(
+            list.size(), [&](std::size_t i) { return reprise::python::object_of_variable(list[i], true); });
     }
 };
 

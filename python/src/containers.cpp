@@ -50,6 +50,14 @@ template <class List> nb::list objects_of(const List& list)
     return out;
 }
 
+using Modules = nb::typed<nb::iterable, nn::Module>;
+std::vector<Pointer> pointers_of(const Modules& modules)
+{
+    std::vector<Pointer> out;
+    for (nb::handle module : modules) out.push_back(nb::cast<Pointer>(module));
+    return out;
+}
+
 void bind_sequential(nb::module_& m)
 {
     nb::class_<nn::Sequential, nn::Module, PythonModule<nn::Sequential>>(
@@ -80,6 +88,13 @@ void bind_sequential(nb::module_& m)
             "__getitem__",
             [](const nn::Sequential& s, std::int64_t index) { return s.ptr(position(index, s.size())); },
             "index"_a)
+        .def(
+            "__getitem__",
+            [](const nn::Sequential& s, const nb::slice& range) {
+                const nb::object part = objects_of(s).attr("__getitem__")(range);
+                return nb::type<nn::Sequential>()(*nb::borrow<nb::args>(nb::tuple(part)));
+            },
+            "index"_a, "Another chain of the modules in the range.")
         .def("__iter__", [](const nn::Sequential& s) { return nb::iter(objects_of(s)); });
 }
 
@@ -90,14 +105,23 @@ void bind_lists(nb::module_& m)
         .def(nb::init<>())
         .def(
             "__init__",
-            [](nn::ModuleList* self, const std::vector<Pointer>& modules) {
-                new (self) nn::ModuleList(modules);
+            [](nn::ModuleList* self, const Modules& modules) {
+                new (self) nn::ModuleList(pointers_of(modules));
             },
             "modules"_a)
         .def(
-            "append", [](nn::ModuleList& s, const Pointer& module) { s.append(module); }, "module"_a)
+            "append",
+            [](nb::handle_t<nn::ModuleList> self, const Pointer& module) {
+                nb::cast<nn::ModuleList&>(self).append(module);
+                return nb::borrow<nb::typed<nb::object, nn::ModuleList>>(self);
+            },
+            "module"_a)
         .def(
-            "extend", [](nn::ModuleList& s, const std::vector<Pointer>& modules) { s.extend(modules); },
+            "extend",
+            [](nb::handle_t<nn::ModuleList> self, const Modules& modules) {
+                nb::cast<nn::ModuleList&>(self).extend(pointers_of(modules));
+                return nb::borrow<nb::typed<nb::object, nn::ModuleList>>(self);
+            },
             "modules"_a)
         .def(
             "insert",
@@ -112,6 +136,13 @@ void bind_lists(nb::module_& m)
                 return s.ptr(static_cast<std::int64_t>(position(index, s.size())));
             },
             "index"_a)
+        .def(
+            "__getitem__",
+            [](const nn::ModuleList& s, const nb::slice& range) {
+                const nb::object part = objects_of(s).attr("__getitem__")(range);
+                return nn::ModuleList(pointers_of(nb::borrow<Modules>(part)));
+            },
+            "index"_a, "Another list of the modules in the range.")
         .def(
             "__setitem__",
             [](nn::ModuleList& s, std::int64_t index, const Pointer& module) { s.set(index, module); },

@@ -1,14 +1,17 @@
 // Files of tensors, and checkpoints of a training.
+#include <filesystem>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/map.h>
 
 #include <reprise/io.hpp>
 #include <reprise/optim/grad_scaler.hpp>
 #include <reprise/optim/lr_scheduler.hpp>
+#include <reprise/path_text.hpp>
 #include <reprise/train.hpp>
 #include <reprise/train/checkpoint.hpp>
 
@@ -83,38 +86,39 @@ void bind_files(nb::module_& m, nb::module_& train_module)
 {
     m.def(
         "save_safetensors",
-        [](const std::string& path, const nb::dict& tensors,
+        [](const std::filesystem::path& path, const nb::dict& tensors,
            const std::map<std::string, std::string>& metadata) {
             State state;
             for (auto [name, value] : tensors) state.emplace(nb::cast<std::string>(name), tensor_of(value));
             const Unlocked unlocked;
-            save_safetensors(path, state, {.metadata = metadata});
+            save_safetensors(path_text(path), state, {.metadata = metadata});
         },
         "path"_a, "tensors"_a, nb::kw_only(), "metadata"_a = nb::dict(),
         "Writes tensors or arrays by name to a safetensors file.");
     m.def(
         "load_safetensors",
-        [](const std::string& path, const std::optional<DeviceName>& device) {
+        [](const std::filesystem::path& path, const std::optional<DeviceName>& device) {
             const Unlocked unlocked;
-            return load_safetensors(path, device_or_none(device));
+            return load_safetensors(path_text(path), device_or_none(device));
         },
         "path"_a, "device"_a = nb::none(), "Reads the tensors of a safetensors file.");
     train_module.def(
         "save_checkpoint",
-        [](const std::string& path, const nb::kwargs& given) {
+        [](const std::filesystem::path& path, const nb::kwargs& given) {
             const Parts parts(given);
             const Unlocked unlocked;
-            train::save_checkpoint(path, parts.parts);
+            train::save_checkpoint(path_text(path), parts.parts);
         },
         "path"_a, "parts"_a,
         "Saves objects with state_dict(), numbers and texts, and the random generator's state, in one file.");
     train_module.def(
         "load_checkpoint",
-        [](const std::string& path, bool strict, bool generator, const nb::kwargs& given) {
+        [](const std::filesystem::path& path, bool strict, bool generator, const nb::kwargs& given) {
             const Parts parts(given);
             {
                 const Unlocked unlocked;
-                train::load_checkpoint(path, parts.parts, {.strict = strict, .generator = generator});
+                train::load_checkpoint(path_text(path), parts.parts,
+                                       {.strict = strict, .generator = generator});
             }
             return parts.loaded();
         },

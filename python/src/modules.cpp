@@ -1,16 +1,19 @@
 // nn.Module, which classes of Python derive from.
 #include "modules.hpp"
 
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <sstream>
 #include <string>
 #include <vector>
 
+#include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/map.h>
 
 #include <reprise/hooks.hpp>
 #include <reprise/model_file.hpp>
+#include <reprise/path_text.hpp>
 
 #include "arrays.hpp"
 #include "enum_names.hpp"
@@ -22,6 +25,16 @@ nb::object object_of(const nn::ModulePointer& module, nb::handle owner)
     // Members of a C++ module live as long as it does; others are shared.
     if (module.use_count() == 0) return nb::cast(module.get(), nb::rv_policy::reference_internal, owner);
     return nb::cast(module.ptr());
+}
+
+nb::typed<nb::object, std::optional<Variable>> member_of(const nn::Module& module, const Variable& v)
+{
+    using Member = nb::typed<nb::object, std::optional<Variable>>;
+    if (!v.defined()) return nb::borrow<Member>(nb::none());
+    bool is_parameter = v.requires_grad();
+    if (!is_parameter) // frozen, or a running value
+        for (const Variable& each : module.parameters(false)) is_parameter = is_parameter || each.is_same(v);
+    return nb::steal<Member>(object_of_variable(v, is_parameter));
 }
 
 namespace {
@@ -40,14 +53,25 @@ void set_plain(nb::handle self, nb::handle name, nb::handle value)
     if (PyObject_GenericSetAttr(self.ptr(), name.ptr(), value.ptr()) != 0) nb::raise_python_error();
 }
 
+// Whether the class has a property or another attribute of this name that takes values itself.
+bool has_setter(nb::handle self, const nb::str& name)
+{
+    const nb::object of_class = nb::getattr(self.type(), name, nb::none());
+    return !of_class.is_none() && nb::hasattr(of_class.type(), "__set__");
+}
+
 void set_attribute(nb::handle self, const nb::str& name, nb::handle value)
 {
     PythonSide* const module = python_side(self);
+    if (module && has_setter(self, name)) {
+        set_plain(self, name, value); // what it sets is registered then
+        return;
+    }
     if (module) module->attribute_is_set(name.c_str(), value);
     else if (nb::isinstance<nn::Module>(value) || nb::isinstance<Variable>(value))
         throw nb::type_error(
-            "A layer of the library takes no further modules and parameters: put it into a class "
-            "of your own that derives from nn.Module.");
+            "A layer of the library takes no other modules and parameters: put it into a class of your own "
+            "that derives from nn.Module.  To share a weight, compute with nn.functional.linear(x, weight).");
     set_plain(self, name, value);
 }
 
@@ -55,6 +79,26 @@ void delete_attribute(nb::handle self, const nb::str& name)
 {
     if (PythonSide* const module = python_side(self)) module->attribute_is_deleted(name.c_str());
     set_plain(self, name, nb::handle());
+}
+
+void register_parameter(nb::handle self, const nb::str& name, nb::handle value)
+{
+    if (!value.is_none() && !nb::isinstance<Parameter>(value))
+        throw nb::type_error("A parameter is an nn.Parameter or None.");
+    set_attribute(self, name, value);
+}
+void register_module(nb::handle self, const nb::str& name, nb::handle value)
+{
+    if (!value.is_none() && !nb::isinstance<nn::Module>(value))
+        throw nb::type_error("A module is an nn.Module or None.");
+    set_attribute(self, name, value);
+}
+
+// The device of the module's first parameter; none where it has no parameters.
+std::optional<Device> device_of(const nn::Module& module)
+{
+    const Parameters all = module.parameters();
+    return all.empty() ? std::nullopt : std::optional(all.front().device());
 }
 
 void register_buffer(nb::handle self, const nb::str& name, nb::handle value)
@@ -68,8 +112,9 @@ nb::object call(nb::handle self, const nb::args& arguments, const nb::kwargs& ke
 {
     if (PythonSide* const module = python_side(self)) return module->call(self, arguments, keywords);
     if (arguments.size() != 1 || keywords.size() != 0) throw nb::type_error("This module takes one tensor.");
-    const Tensor x = tensor_of(arguments[0]);
     auto& module = nb::cast<nn::Module&>(self);
+    const Tensor x = nb::isinstance<Tensor>(arguments[0]) ? tensor_of(arguments[0])
+                                                          : tensor_of(arguments[0], device_of(module));
     Tensor out;
     {
         const Unlocked unlocked;
@@ -78,13 +123,54 @@ nb::object call(nb::handle self, const nb::args& arguments, const nb::kwargs& ke
     return nb::cast(out);
 }
 
+nb::object forward(nb::handle self, const nb::args& arguments, const nb::kwargs& keywords)
+{
+    PythonSide* const side = python_side(self);
+    auto& module = nb::cast<nn::Module&>(self);
+    // Layers of several arguments or results have only their call, which their class defines for them.
+    const nb::object own = nb::getattr(self.type(), "__call__");
+    const auto is_for_one = [&] {
+        return nb::cast<std::string>(own.attr("__doc__")).find("-> tuple") == std::string::npos;
+    };
+    const bool is_one = arguments.size() == 1 && keywords.size() == 0 && nb::isinstance<Tensor>(arguments[0]);
+    if (!side && !(is_one && is_for_one())) return self(*arguments, **keywords);
+    if (!is_one) throw nb::type_error("forward() of the library's module takes one tensor: override it.");
+    const Tensor x = tensor_of(arguments[0]);
+    Tensor out;
+    {
+        const Unlocked unlocked;
+        out = side ? side->base_forward(x) : module.forward(x);
+    }
+    return nb::cast(out);
+}
+
+// A module as an object during a call.  Where the object is made for the call, as the module is a member of a C++ class,
+// it can't be used afterwards, as nothing makes it keep the module alive.
+struct BorrowedModule {
+    nb::object object;
+    bool is_made;
+
+    explicit BorrowedModule(nn::Module& module) : object(nb::find(module)), is_made(!object.is_valid())
+    {
+        if (is_made) object = nb::cast(&module, nb::rv_policy::reference);
+        else if (!nb::inst_ready(object)) is_made = true; // of an earlier call, and kept since then
+        if (is_made) nb::inst_set_state(object, true, false);
+    }
+    ~BorrowedModule()
+    {
+        if (is_made) nb::inst_set_state(object, false, false);
+    }
+    BorrowedModule(const BorrowedModule&) = delete;
+    BorrowedModule& operator=(const BorrowedModule&) = delete;
+};
+
 // Hooks: hook(module, inputs, ...) takes and returns lists of tensors, one tensor or None.
 template <class... Lists> auto hook_of(const nb::callable& f)
 {
     return [hook = share(f)](nn::Module& module, const Lists&... lists) -> std::vector<Tensor> {
         const nb::gil_scoped_acquire locked;
-        const nb::object self = nb::cast(&module, nb::rv_policy::reference);
-        const nb::object returned = hook->get()(self, lists...);
+        const BorrowedModule self(module);
+        const nb::object returned = hook->get()(self.object, lists...);
         std::vector<Tensor> out;
         tensors_in(returned, out);
         return out;
@@ -98,6 +184,38 @@ template <class T> nb::list pairs_of(const OrderedDict<T>& dictionary)
     return out;
 }
 
+// As PyTorch orders it: a module's own parameters, its buffers, then those of its children.
+nb::typed<nb::dict, std::string, Tensor> state_of(nn::Module& module, const std::string& prefix)
+{
+    nn::StateDict state;
+    {
+        const Unlocked unlocked;
+        state = module.state_dict(prefix);
+    }
+    nb::typed<nb::dict, std::string, Tensor> out;
+    const auto add = [&](const std::string& name) {
+        const auto found = state.find(name);
+        if (found == state.end()) return;
+        out[name.c_str()] = nb::cast(found->second);
+        state.erase(found);
+    };
+    for (const auto& [path, each] : module.named_modules()) {
+        const std::string before = prefix + (path.empty() ? "" : path + ".");
+        for (const auto& [name, value] : each->named_parameters(false)) add(before + name);
+        for (const auto& [name, value] : each->named_buffers(false)) add(before + name);
+    }
+    for (const auto& [name, value] : state) out[name.c_str()] = nb::cast(value); // second names
+    return out;
+}
+
+nb::list pairs_of_parameters(const OrderedDict<Variable>& dictionary)
+{
+    nb::list out;
+    for (const auto& [name, value] : dictionary)
+        out.append(nb::make_tuple(name, nb::steal(object_of_variable(value, true))));
+    return out;
+}
+
 void bind_parameters(Class& module)
 {
     module
@@ -106,7 +224,9 @@ void bind_parameters(Class& module)
             "recurse"_a = true, "All parameters, each once, a module's own before its children's.")
         .def(
             "named_parameters",
-            [](const nn::Module& m, bool recurse) { return pairs_of(m.named_parameters(recurse)); },
+            [](const nn::Module& m, bool recurse) {
+                return pairs_of_parameters(m.named_parameters(recurse));
+            },
             "recurse"_a = true)
         .def(
             "buffers", [](const nn::Module& m, bool recurse) { return m.buffers(recurse); },
@@ -124,13 +244,8 @@ void bind_parameters(Class& module)
                 return nb::borrow(self);
             },
             "requires_grad"_a = true)
-        .def(
-            "state_dict",
-            [](const nn::Module& m, const std::string& prefix) {
-                const Unlocked unlocked;
-                return m.state_dict(prefix);
-            },
-            "prefix"_a = "", "The present values of all parameters and buffers by name.")
+        .def("state_dict", &state_of, "prefix"_a = "",
+             "The present values of all parameters and buffers by name, in the order of registration.")
         .def(
             "load_state_dict",
             [](nn::Module& m, const nb::dict& values, bool strict, const std::string& prefix,
@@ -147,11 +262,11 @@ void bind_parameters(Class& module)
             "Assigns values, tensors or arrays, to the parameters and buffers of these names.")
         .def(
             "load_file",
-            [](nn::Module& m, const std::string& path, bool strict, const std::string& prefix,
+            [](nn::Module& m, const std::filesystem::path& path, bool strict, const std::string& prefix,
                std::function<std::optional<std::string>(const std::string&)> rename, bool cast) {
                 const Unlocked unlocked;
                 return m.load_state_dict(
-                    ModelFile(path),
+                    ModelFile(path_text(path)),
                     {.strict = strict, .prefix = prefix, .rename = std::move(rename), .cast = cast});
             },
             "path"_a, "strict"_a = true, nb::kw_only(), "prefix"_a = "", "rename"_a = nb::none(),
@@ -194,8 +309,11 @@ void bind_tree(Class& module)
         .def(
             "apply",
             [](nb::handle self, const nb::callable& f) {
-                nb::cast<nn::Module&>(self).apply(
-                    [&](nn::Module& m) { f(nb::cast(&m, nb::rv_policy::reference)); });
+                auto& root = nb::cast<nn::Module&>(self);
+                std::map<const nn::Module*, nb::object> objects; // which keep the modules alive
+                for (const nn::ModulePointer& m : root.modules())
+                    objects.emplace(m.get(), object_of(m, self));
+                root.apply([&](nn::Module& m) { f(objects.at(&m)); });
                 return nb::borrow(self);
             },
             "f"_a, "Calls f for each module, children before the modules that contain them.");
@@ -236,6 +354,16 @@ void bind_modes(Class& module)
                 });
             },
             "device"_a, "dtype"_a = nb::none(), "Moves parameters and buffers, in place.")
+        .def(
+            "float", [change](nb::handle self) { return change(self, [](nn::Module& m) { m.to(f32); }); },
+            "Casts floating parameters and buffers to float32.")
+        .def("double", [change](nb::handle self) { return change(self, [](nn::Module& m) { m.to(f64); }); })
+        .def("bfloat16",
+             [change](nb::handle self) { return change(self, [](nn::Module& m) { m.to(bf16); }); })
+        .def(
+            "cuda",
+            [change](nb::handle self) { return change(self, [](nn::Module& m) { m.to(Device("cuda:0")); }); },
+            "Moves parameters and buffers to the device \"cuda:0\".")
         .def("half", [change](nb::handle self) { return change(self, [](nn::Module& m) { m.half(); }); })
         .def("cpu", [change](nb::handle self) { return change(self, [](nn::Module& m) { m.cpu(); }); })
         .def(
@@ -265,14 +393,7 @@ void bind_modules(nb::module_& m)
         .def("__setattr__", &set_attribute, "name"_a, "value"_a.none())
         .def("__delattr__", &delete_attribute, "name"_a)
         .def("__call__", &call)
-        .def(
-            "forward",
-            [](nn::Module& self, const Tensor& x) {
-                auto* const side = dynamic_cast<PythonSide*>(&self);
-                const Unlocked unlocked;
-                return side ? side->base_forward(x) : self.forward(x);
-            },
-            "x"_a, "Computes the result for x, without hooks.  Classes override it.")
+        .def("forward", &forward, "Computes the result, without hooks.  Classes override it.")
         .def("extra_repr",
              [](const nn::Module& self) {
                  const auto* const side = dynamic_cast<const PythonSide*>(&self);
@@ -286,9 +407,15 @@ void bind_modules(nb::module_& m)
              })
         .def("register_buffer", &register_buffer, "name"_a, "value"_a,
              "Registers a tensor without gradient that state_dict() and to() include.")
-        .def("register_parameter", &set_attribute, "name"_a, "value"_a.none())
-        .def("register_module", &set_attribute, "name"_a, "module"_a)
-        .def("add_module", &set_attribute, "name"_a, "module"_a)
+        .def("register_parameter", &register_parameter, "name"_a, "value"_a.none())
+        .def("register_module", &register_module, "name"_a, "module"_a.none())
+        .def("add_module", &register_module, "name"_a, "module"_a.none())
+        .def("__reduce_ex__",
+             [](nb::handle, nb::handle) -> nb::object {
+                 throw nb::type_error(
+                     "Modules can't be copied or pickled: make another one of the same class "
+                     "and call load_state_dict(other.state_dict()).");
+             })
         .def(
             "register_forward_pre_hook",
             [](nn::Module& self, const nb::callable& hook) {

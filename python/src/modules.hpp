@@ -1,7 +1,8 @@
 // Modules whose class is written in Python.
 #pragma once
+#include <algorithm>
+#include <iterator>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -15,10 +16,8 @@
 
 namespace reprise::python {
 
-inline std::optional<Variable> variable_or_none(const Variable& v)
-{
-    return v.defined() ? std::optional<Variable>(v) : std::nullopt;
-}
+// A member of a module as Python's object: nn.Parameter if it is among the module's parameters.
+nb::typed<nb::object, std::optional<Variable>> member_of(const nn::Module&, const Variable&);
 
 // A module as Python's object, the existing one where there is one.
 nb::object object_of(const nn::ModulePointer&, nb::handle owner);
@@ -55,28 +54,27 @@ public:
 
     void attribute_is_set(const std::string& name, nb::handle value) override
     {
+        const auto old = find(name);
         const bool is_module = nb::isinstance<nn::Module>(value),
-                   is_parameter = nb::isinstance<Variable>(value);
-        if (registered_.count(name)) {
-            const bool is_tensor = nb::isinstance<Tensor>(value) && !is_parameter;
-            if (is_tensor)
-                throw nb::type_error(
-                    ("(" + name + ") is a parameter or a buffer: write into it with assign().").c_str());
-            attribute_is_deleted(name);
-        }
-        if (is_module) this->register_module(name, nb::cast<nn::Module&>(value));
-        else if (is_parameter) this->register_parameter(name, nb::cast<const Variable&>(value));
-        else return;
-        registered_.insert(name);
+                   is_parameter = nb::isinstance<Parameter>(value);
+        if (old != entries_.end() && nb::isinstance<Tensor>(value) && !is_parameter)
+            throw nb::type_error(
+                ("(" + name + ") is a parameter or a buffer: write into it with assign().").c_str());
+        if (is_module) put(old, {name, Kind::module, {}, &nb::cast<nn::Module&>(value)});
+        else if (is_parameter) put(old, {name, Kind::parameter, nb::cast<const Parameter&>(value), nullptr});
+        else attribute_is_deleted(name);
     }
     void attribute_is_deleted(const std::string& name) override
     {
-        if (registered_.erase(name)) this->unregister(name);
+        const auto old = find(name);
+        if (old == entries_.end()) return;
+        leave(*old);
+        entries_.erase(old);
     }
     Variable add_buffer(const std::string& name, const Tensor& value) override
     {
-        Variable buffer = this->register_buffer(name, value);
-        registered_.insert(name);
+        const Variable buffer(value, false);
+        put(find(name), {name, Kind::buffer, buffer, nullptr});
         return buffer;
     }
 
@@ -105,7 +103,63 @@ public:
     }
 
 private:
-    std::set<std::string> registered_;
+    enum class Kind { parameter, buffer, module };
+    struct Entry {
+        std::string name;
+        Kind kind;
+        Variable variable;
+        nn::Module* module; // alive while is_registered()
+    };
+    using Entries = std::vector<Entry>;
+
+    typename Entries::iterator find(const std::string& name)
+    {
+        return std::find_if(entries_.begin(), entries_.end(), [&](const Entry& e) { return e.name == name; });
+    }
+    void enter(const Entry& e)
+    {
+        if (e.kind == Kind::module) this->register_module(e.name, *e.module);
+        else if (e.kind == Kind::parameter) this->register_parameter(e.name, e.variable);
+        else this->register_buffer(e.name, e.variable);
+    }
+    // Whether the library still has the entry: it forgets modules that are destroyed.
+    bool is_registered(const Entry& e) const
+    {
+        if (e.kind != Kind::module) return true;
+        const auto all = this->children();
+        return std::any_of(all.begin(), all.end(), [&](const auto& m) { return m.get() == e.module; });
+    }
+    void leave(const Entry& e)
+    {
+        if (is_registered(e)) this->unregister(e.name);
+    }
+    // Registers an entry at the position of the old one of its name.  If the library refuses it, nothing changes.
+    void put(typename Entries::iterator old, const Entry& now)
+    {
+        if (old == entries_.end()) {
+            enter(now);
+            entries_.push_back(now);
+            return;
+        }
+        // The library appends, so that those that come after it are registered again.
+        Entries again;
+        for (auto e = std::next(old); e != entries_.end(); ++e)
+            if (is_registered(*e)) again.push_back(*e);
+        const bool had = is_registered(*old);
+        leave(*old);
+        for (const Entry& e : again) this->unregister(e.name);
+        try {
+            enter(now);
+        } catch (...) {
+            if (had) enter(*old);
+            for (const Entry& e : again) enter(e);
+            throw;
+        }
+        for (const Entry& e : again) enter(e);
+        *old = now;
+    }
+
+    Entries entries_; // in the order of registration
 };
 
 } // namespace reprise::python

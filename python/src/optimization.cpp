@@ -23,7 +23,11 @@ void bind_clipping(nb::module_& m)
 {
     m.def(
         "clip_grad_norm_",
-        [](const Parameters& parameters, double max_norm, double norm_type, bool error_if_nonfinite) {
+        [](nb::typed<nb::object, Parameters> given, double max_norm, double norm_type,
+           bool error_if_nonfinite) {
+            const Parameters parameters = nb::isinstance<Tensor>(given)
+                                              ? Parameters{nb::cast<const Tensor&>(given)}
+                                              : parameters_of(given);
             const Unlocked unlocked;
             return Tensor(optim::clip_grad_norm_(
                 parameters, max_norm, {.norm_type = norm_type, .error_if_nonfinite = error_if_nonfinite}));
@@ -113,6 +117,20 @@ void bind_others(nb::module_& m)
 
 } // namespace
 
+Parameters parameters_of(nb::handle given)
+{
+    if (nb::isinstance<Tensor>(given)) throw nb::type_error("A list of tensors is needed, not one tensor.");
+    Parameters out;
+    for (nb::handle item : nb::iter(given)) {
+        if (!nb::isinstance<Tensor>(item))
+            throw nb::type_error(
+                ("A parameter is a tensor, not " + std::string(nb::type_name(item.type()).c_str()) + ".")
+                    .c_str());
+        out.push_back(nb::cast<const Tensor&>(item));
+    }
+    return out;
+}
+
 void bind_optimizer_base(nb::module_& m)
 {
     nb::class_<Group>(m, "ParamGroup", "A group of an optimizer: group[\"lr\"] is its learning rate.")
@@ -120,12 +138,32 @@ void bind_optimizer_base(nb::module_& m)
             "__getitem__",
             [](const Group& g, const std::string& name) -> nb::object {
                 if (name == "params") return nb::cast(Parameters(g.params));
+                if (name == "betas") return nb::make_tuple(g.option("beta1"), g.option("beta2"));
                 return nb::cast(g.option(name));
             },
             "name"_a)
         .def(
             "__setitem__", [](Group& g, const std::string& name, double value) { g.set_option(name, value); },
-            "name"_a, "value"_a);
+            "name"_a, "value"_a)
+        .def(
+            "__setitem__",
+            [](Group& g, const std::string& name, std::pair<double, double> betas) {
+                if (name != "betas") throw nb::type_error(("(" + name + ") is one number.").c_str());
+                g.set_option("beta1", betas.first);
+                g.set_option("beta2", betas.second);
+            },
+            "name"_a, "value"_a)
+        .def(
+            "__contains__",
+            [](const Group& g, const std::string& name) {
+                try {
+                    if (name != "params") static_cast<void>(g.option(name == "betas" ? "beta1" : name));
+                    return true;
+                } catch (const Error&) {
+                    return false;
+                }
+            },
+            "name"_a);
     nb::class_<optim::Optimizer>(m, "Optimizer", nb::is_weak_referenceable(), "The base class of optimizers.")
         .def("zero_grad", &optim::Optimizer::zero_grad, "set_to_none"_a = true, nb::call_guard<Unlocked>())
         .def(

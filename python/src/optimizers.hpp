@@ -16,6 +16,9 @@ namespace reprise::python {
 
 void bind_optimizer_base(nb::module_&);
 
+// The parameters of an iterable.  Exceptions of the iteration arrive unchanged; TypeError where an item is no tensor.
+Parameters parameters_of(nb::handle);
+
 // A group of parameters, from a dictionary {"params": ..., "lr": ...}.  set(options, name, value) sets an option and
 // returns whether there is one of this name.
 template <class Settings, class Set>
@@ -23,8 +26,8 @@ optim::ParamGroup<Settings> group_of(const nb::dict& group, Settings options, co
 {
     Parameters parameters;
     for (auto [key, value] : group) {
-        const auto name = nb::cast<std::string>(key);
-        if (name == "params") parameters = nb::cast<Parameters>(value);
+        const std::string name = nb::str(key).c_str();
+        if (name == "params") parameters = parameters_of(value);
         else if (!set(options, name, value))
             throw nb::type_error(("The optimizer has no option (" + name + ").").c_str());
     }
@@ -35,12 +38,14 @@ optim::ParamGroup<Settings> group_of(const nb::dict& group, Settings options, co
 template <class Optimizer, class Settings, class Set>
 void make_optimizer(Optimizer* self, nb::handle given, const Settings& options, const Set& set)
 {
+    if (nb::isinstance<Tensor>(given))
+        throw nb::type_error("An optimizer takes a list of tensors, or of dictionaries, not one tensor.");
     const nb::list list(nb::borrow(given));
     std::vector<optim::ParamGroup<Settings>> groups;
     const bool has_groups = nb::len(list) > 0 && PyDict_Check(nb::object(list[0]).ptr());
     if (has_groups)
         for (nb::handle group : list) groups.push_back(group_of(nb::cast<nb::dict>(group), options, set));
-    else groups.emplace_back(nb::cast<Parameters>(list), options);
+    else groups.emplace_back(parameters_of(list), options);
     const Unlocked unlocked;
     new (self) Optimizer(optim::ParamGroups<Settings>(std::move(groups)), options);
 }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <reprise/hooks.hpp>
+#include <reprise/ops/creation.hpp>
 #include <reprise/ops/linear_algebra.hpp>
 
 #include "arrays.hpp"
@@ -20,6 +21,18 @@ void bind_properties(nb::class_<Tensor>& tensor)
         .def_prop_ro("dtype", &Tensor::dtype, "The type of the elements.")
         .def_prop_ro("device", &Tensor::device, "The device that holds the tensor.")
         .def_prop_ro("is_leaf", &Tensor::is_leaf)
+        .def_prop_ro("is_cpu", &Tensor::is_cpu, "Whether it is on \"reference\" or \"null\".")
+        .def_prop_ro("is_cuda", &Tensor::is_cuda, "Whether it is on an NVIDIA GPU through CUDA.")
+        .def_prop_ro("itemsize", &Tensor::itemsize, "The bytes of one element.")
+        .def_prop_ro("nbytes", &Tensor::nbytes, "The bytes of all elements.")
+        .def_prop_ro("retains_grad", &Tensor::retains_grad, "Whether retain_grad() was called.")
+        .def_prop_ro(
+            "data",
+            [](const Tensor& t) {
+                const Unlocked unlocked;
+                return t.detach();
+            },
+            "The same value, through which no gradient flows.")
         .def_prop_ro(
             "T",
             [](const Tensor& t) {
@@ -49,6 +62,31 @@ void bind_properties(nb::class_<Tensor>& tensor)
             "dim"_a = nb::none(), "The size of a dimension, or all sizes.");
 }
 
+// x.float() and the like, which convert to a dtype.
+void bind_conversions(nb::class_<Tensor>& tensor)
+{
+    const auto add = [&](const char* name, DType dtype) {
+        tensor.def(name, [dtype](const Tensor& t) {
+            const Unlocked unlocked;
+            return t.to(dtype);
+        });
+    };
+    add("float", f32);
+    add("double", f64);
+    add("half", f16);
+    add("bfloat16", bf16);
+    add("long", i64);
+    add("int", i32);
+    add("bool", boolean);
+    tensor.def(
+        "cuda",
+        [](const Tensor& t) {
+            const Unlocked unlocked;
+            return t.to(Device("cuda:0"));
+        },
+        "The elements on the device \"cuda:0\".");
+}
+
 void bind_gradients(nb::class_<Tensor>& tensor)
 {
     tensor
@@ -73,6 +111,72 @@ void bind_gradients(nb::class_<Tensor>& tensor)
              nb::call_guard<Unlocked>());
 }
 
+// The constructor, and copies, which are of the same class.
+template <class Leaf, class Class> void bind_leaf(Class& leaf)
+{
+    leaf.def(
+            "__init__",
+            [](Leaf* self, nb::handle value, bool requires_grad) {
+                const Tensor given = tensor_of(value);
+                {
+                    const Unlocked unlocked;
+                    new (self) Leaf(given, requires_grad);
+                }
+                if (const nb::object object = nb::find(*self); object.is_valid()) remember_object(object);
+            },
+            "value"_a, "requires_grad"_a = true)
+        .def("__copy__", [](nb::handle_t<Leaf> self) { return nb::borrow(self); })
+        .def(
+            "__deepcopy__",
+            [](const Leaf& v, nb::handle) {
+                Leaf copy;
+                {
+                    const Unlocked unlocked;
+                    copy = Leaf(v.detach().clone(), v.requires_grad());
+                }
+                return nb::steal(object_of_variable(copy, std::is_same_v<Leaf, Parameter>));
+            },
+            "memo"_a = nb::none());
+}
+
+void bind_variables(nb::module_& m)
+{
+    nb::class_<Variable, Tensor> variable(
+        m, "Variable", "A leaf that can be assigned: a running value, or a parameter.  Each has one object.");
+    bind_leaf<Variable>(variable);
+    nb::class_<Parameter, Variable> parameter(m, "Parameter", "A Variable that modules register.");
+    bind_leaf<Parameter>(parameter);
+}
+
+// (function, arguments) that make the tensor again, for pickle.
+nb::object reduced(nb::handle self)
+{
+    const auto& t = nb::cast<const Tensor&>(self);
+    wait_for(t);
+    std::vector<std::byte> bytes;
+    {
+        const Unlocked unlocked;
+        bytes = to_bytes(t);
+    }
+    const char* kind = nb::isinstance<Parameter>(self)  ? "Parameter"
+                       : nb::isinstance<Variable>(self) ? "Variable"
+                                                        : "Tensor";
+    return nb::make_tuple(nb::module_::import_("reprise._pickling").attr("restored"),
+                          nb::make_tuple(nb::bytes(reinterpret_cast<const char*>(bytes.data()), bytes.size()),
+                                         t.shape(), std::string(name_of(t.dtype())),
+                                         t.requires_grad() && t.is_leaf(), kind));
+}
+Tensor restored(const nb::bytes& bytes, const Shape& shape, const std::string& dtype)
+{
+    for (const DType t : {f32, f16, bf16, f64, i64, i32, i16, i8, u8, boolean})
+        if (dtype == name_of(t)) {
+            const Unlocked unlocked;
+            return from_bytes({reinterpret_cast<const std::byte*>(bytes.c_str()), bytes.size()}, shape,
+                              CreationOptions{.dtype = t});
+        }
+    throw nb::value_error("The dtype of the pickled tensor is not known.");
+}
+
 } // namespace
 
 nb::class_<Tensor> bind_tensor(nb::module_& m)
@@ -84,6 +188,7 @@ nb::class_<Tensor> bind_tensor(nb::module_& m)
     tensor.attr("__array_ufunc__") = nb::none(); // so that NumPy leaves array + tensor to the tensor
     bind_properties(tensor);
     bind_gradients(tensor);
+    bind_conversions(tensor);
     tensor.def("__hash__", [](const Tensor& t) { return std::hash<const void*>()(t.cell().get()); })
         .def("__repr__",
              [](const Tensor& t) {
@@ -96,20 +201,16 @@ nb::class_<Tensor> bind_tensor(nb::module_& m)
                  return nb::handle(number_of(t)).attr("__format__")(format);
              })
         .def("__copy__", [](const Tensor& t) { return t; })
-        .def("__deepcopy__", [](const Tensor& t, nb::handle) {
-            const Unlocked unlocked;
-            return t.detach().clone().requires_grad_(t.requires_grad());
-        });
-    nb::class_<Variable, Tensor>(
-        m, "Variable", "A leaf that can be assigned: a parameter, or without a gradient a running value.")
         .def(
-            "__init__",
-            [](Variable* self, nb::handle value, bool requires_grad) {
-                const Tensor given = tensor_of(value);
+            "__deepcopy__",
+            [](const Tensor& t, nb::handle) {
                 const Unlocked unlocked;
-                new (self) Variable(given, requires_grad);
+                return t.detach().clone().requires_grad_(t.requires_grad());
             },
-            "value"_a, "requires_grad"_a = true);
+            "memo"_a = nb::none())
+        .def("__reduce__", &reduced);
+    m.def("_restored", &restored, "bytes"_a, "shape"_a, "dtype"_a);
+    bind_variables(m);
     m.def(
         "eval",
         [](const std::vector<Tensor>& tensors) {

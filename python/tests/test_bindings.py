@@ -40,6 +40,7 @@ UNBOUND = {
         "to_bytes",
     ],
     "for the library itself": ["Tensor.cell"],
+    "a TapeNode, which Python does not have": ["Tensor.grad_fn"],
 }
 
 

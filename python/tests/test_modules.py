@@ -93,7 +93,7 @@ def test_the_library_calls_modules_of_python():
     chain = nn.Sequential(Doubling(), Doubling())
     assert chain(rp.ones(2)).tolist() == [4, 4] and isinstance(chain[-1], Doubling) and len(chain) == 2
     named = nn.Sequential({"a": Doubling(), "b": nn.Linear(2, 1)})
-    assert list(named.state_dict()) == ["b.bias", "b.weight"]
+    assert list(named.state_dict()) == ["b.weight", "b.bias"]
 
     class Chain(nn.Sequential):
         def forward(self, x):
