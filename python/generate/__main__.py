@@ -31,6 +31,7 @@ def main() -> None:
     unbound = write_ops(out, include, types, headers, find)
     unbound |= write_layers(out, types, headers)
     unbound |= write_optimizers(out, types, headers)
+    unbound |= types.left_out
     types.tables.add("reprise::CheckpointOptions::Policy")  # of python/src/autograd.cpp
     write(out / "enum_names.hpp", enum_names(types))
     write(out / "enums.cpp", bind_enums(types, unbound))

@@ -58,12 +58,12 @@ OPEN, CLOSE = "([{<", ")]}>"
 
 def split(text: str, separator: str = ",") -> list[str]:
     """Splits at separators that are outside of brackets and strings."""
-    parts, depth, begin, in_string = [], 0, 0, False
+    parts, depth, begin, quoted = [], 0, 0, 0
     for i, c in enumerate(text):
-        if c == '"':
-            in_string = not in_string
-        elif in_string:
+        if i < quoted:
             continue
+        if found := QUOTED.match(text, i):
+            quoted = found.end()
         elif c in OPEN:
             depth += 1
         elif c in CLOSE and text[i - 1 : i + 1] != "->":
@@ -75,6 +75,10 @@ def split(text: str, separator: str = ",") -> list[str]:
     return [p for p in parts if p]
 
 
+# A text or a character, in which a quotation mark may be escaped.  Between digits ' separates thousands.
+QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"|(?<!\w)\'(?:[^\'\\]|\\.)\'')
+
+
 def match_close(text: str, at: int) -> int:
     """Returns the index behind the bracket that closes the one at the index; of the same kind, outside of comments."""
     opened, closed = text[at], {"(": ")", "{": "}", "<": ">", "[": "]"}[text[at]]
@@ -83,9 +87,10 @@ def match_close(text: str, at: int) -> int:
         if text.startswith("//", at):
             at = text.find("\n", at)
             continue
-        if text[at] == '"':
-            at = text.index('"', at + 1)
-        elif text[at] == opened:
+        if found := QUOTED.match(text, at):
+            at = found.end()
+            continue
+        if text[at] == opened:
             depth += 1
         elif text[at] == closed:
             depth -= 1

@@ -86,6 +86,7 @@ class Types:
         self.enumerators: dict[str, list[str]] = {}
         self.aliases: dict[str, str] = {}
         self.named_choices: set[str] = set()
+        self.left_out: dict[str, str] = {}  # fields of options without an argument in Python, with the reasons
         self.tables: set[str] = set()  # enumerations whose names the bindings list themselves
         for h in headers:
             for c in h.classes:
@@ -159,17 +160,18 @@ class Types:
             try:
                 scoped = self.in_struct(struct, field)
                 argument = self.argument(op, scoped, self.resolve(scoped.type), has_default=True)
-            except Unsupported:
-                continue  # keeps the library's default
+            except Unsupported as reason:
+                self.left_out[f"{struct.name}.{field.name}"] = f"{reason}; it keeps its default"
+                continue
             out.append(argument)
             made += f"{name}.{field.name} = {argument.value};\n"
         return out, made, name
 
     def in_struct(self, struct: Class, field: Parameter) -> Parameter:
         """Qualifies enumerations that are declared in the structure itself."""
-        for enum in ("Policy", "Mode", "Scale", "Anneal", "Threshold", "Kind"):
-            if re.search(rf"(?<!::)\b{enum}\b", field.type) and f"{struct.name}::{enum}" in self.enums:
-                whole = self.enums[f"{struct.name}::{enum}"]
+        for name, whole in self.enums.items():
+            enum = name.removeprefix(f"{struct.name}::")
+            if enum != name and re.search(rf"(?<!::)\b{enum}\b", field.type):
                 return Parameter(
                     re.sub(rf"\b{enum}\b", whole, field.type),
                     field.name,

@@ -8,6 +8,8 @@ import pytest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "generate"))
 from declarations import Parameter, parameter, read_header, read_rows  # noqa: E402
 from emit import bind, without_covered  # noqa: E402
+from layers import setter  # noqa: E402
+from ops import unlisted  # noqa: E402
 from types_of import Types, Unsupported  # noqa: E402
 
 HEADER = """
@@ -109,3 +111,56 @@ def test_rows_of_elementwise_ops():
         ("sign", 1, "the sign"),
         ("clamp", 3, "The elementwise op clamp."),
     ]
+
+
+def test_what_is_dropped_is_reported():
+    header = read_header(
+        """namespace reprise {
+struct Options {
+    enum class Shade { dark, light };
+    Unknown field{};
+    Choice<Shade> shade = Shade::dark;
+    double a = 1;
+};
+Tensor f(const Tensor& x, const Options& = {});
+}"""
+    )
+    types = Types([header])
+    bound = bind(types, header.functions[0])
+    assert [a.name for a in bound.arguments] == ["x", "shade", "a"]
+    assert bound.arguments[1].default == "text_of<reprise::Options::Shade>(reprise::Options::Shade::dark)"
+    assert types.left_out["Options.field"].startswith("an argument of type Unknown")
+    assert list(unlisted({"ops/new": header, "nn/new": header})) == ["f"]
+
+
+def test_quotation_marks_in_texts_and_characters_open_nothing():
+    header = read_header(
+        """namespace reprise {
+inline char f() { return '"'; }
+inline char g() { return '{'; }
+inline std::string h(std::string text = "a\\"b, {") { return text; }
+inline int i() { return 1'000; }
+Tensor j(const Tensor& x);
+}"""
+    )
+    assert [f.name for f in header.functions] == ["f", "g", "h", "i", "j"]
+    assert len(header.functions[2].parameters) == 1
+
+
+def test_options_are_set_by_their_own_argument():
+    header = read_header(
+        """namespace reprise::optim {
+struct Settings {
+    double a = 1;
+    double lr_a = 2;
+    Tensor tensor = {};
+};
+}"""
+    )
+    text = setter(Types([header]), header.classes[0])
+    assert [line.split(" = ")[0] for line in text.splitlines() if line.startswith("options.")] == [
+        "options.a",
+        "options.lr_a",
+        "options.tensor",
+    ]
+    assert 'key == "tensor"' in text and "options.tensor = tensor_or_none(tensor);" in text
