@@ -2,11 +2,19 @@
 
 import functools
 import inspect
+from collections.abc import Callable, Sequence
+from typing import Any, overload
 
 from . import _core
 
 
-def record(function=None, specs=None, **options):
+@overload
+def record(specs: Sequence[Any], /, **options: Any) -> Callable[[Callable[..., Any]], _core.Program]: ...
+@overload
+def record(*, specs: Sequence[Any], **options: Any) -> Callable[[Callable[..., Any]], _core.Program]: ...
+@overload
+def record(function: Callable[..., Any], specs: Sequence[Any], **options: Any) -> _core.Program: ...
+def record(function: Any = None, specs: Any = None, **options: Any) -> Any:  # type: ignore[misc]
     """Runs a function once on placeholders and returns a Program that replays its ops at any sizes.
 
     `specs` has the type of each argument: spec(shape, dtype) for a tensor, a symbol for a size, or a list, tuple or
@@ -26,14 +34,16 @@ def record(function=None, specs=None, **options):
         memory_budget: the number of bytes that a call may hold; values are recomputed to stay within it
     """
     if not callable(function):
-        if specs is not None:
+        if (function is None) == (specs is None):
             raise TypeError("record() takes a function and its specs, or only specs.")
-        return lambda f: record(f, function, **options)
+        given = specs if function is None else function
+        return lambda f: record(f, given, **options)
     if specs is None:
         raise TypeError("record() needs the specs of the function's arguments.")
-    program = _core.record(function, specs, names=_parameters_of(function), **options)
+    program = _core._record(function, specs, names=_parameters_of(function), **options)
     functools.update_wrapper(program, function, updated=())
-    del program.__wrapped__  # the function, and what it refers to, need not live as long as the program
+    # The function, and what it refers to, need not live as long as the program.
+    del program.__wrapped__  # type: ignore[attr-defined]
     return program
 
 
@@ -47,11 +57,17 @@ def _parameters_of(function):
     return [p.name if p.kind is named else "" for p in parameters]
 
 
-def checkpoint(function, *args, policy="everything", layer="", saved_dtype=None):
+def checkpoint(
+    function: Callable[..., Any],
+    *args: Any,
+    policy: str = "everything",
+    layer: str = "",
+    saved_dtype: "_core.DType | None" = None,
+) -> Any:
     """Calls function(*args) so that the values inside are recomputed in the backward pass, with the same bits.
 
     policy: "everything", or "selective": all except results of products, convolutions and attention
     layer: a name for the statistics of memory
     saved_dtype: the dtype in which arguments and results are saved
     """
-    return _core.checkpoint(function, *args, policy=policy, layer=layer, saved_dtype=saved_dtype)
+    return _core._checkpoint(function, *args, policy=policy, layer=layer, saved_dtype=saved_dtype)

@@ -68,7 +68,7 @@ void bind_autograd(nb::module_& m, nb::class_<Tensor>&)
     m.def("is_grad_enabled", &grad_enabled, "Whether ops of this thread are recorded for gradients.");
     m.def("_set_grad_enabled", &GradMode::set_enabled, "on"_a);
     m.def("is_autocast_enabled", &autocast_enabled, "Whether ops of this thread choose their dtypes.");
-    m.def("checkpoint", &run_checkpoint, "function"_a, "args"_a, nb::kw_only(), "policy"_a = "everything",
+    m.def("_checkpoint", &run_checkpoint, "function"_a, "args"_a, nb::kw_only(), "policy"_a = "everything",
           "layer"_a = "", "saved_dtype"_a = nb::none(),
           "Calls function(*args) so that the values inside are recomputed in the backward pass, with the "
           "same bits.");

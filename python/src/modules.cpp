@@ -108,9 +108,10 @@ void register_buffer(nb::handle self, const nb::str& name, nb::handle value)
     set_plain(self, name, nb::cast(module->add_buffer(name.c_str(), tensor_of(value))));
 }
 
-nb::object call(nb::handle self, const nb::args& arguments, const nb::kwargs& keywords)
+nb::any call(nb::handle self, const nb::args& arguments, const nb::kwargs& keywords)
 {
-    if (PythonSide* const module = python_side(self)) return module->call(self, arguments, keywords);
+    if (PythonSide* const module = python_side(self))
+        return nb::borrow<nb::any>(module->call(self, arguments, keywords));
     if (arguments.size() != 1 || keywords.size() != 0) throw nb::type_error("This module takes one tensor.");
     auto& module = nb::cast<nn::Module&>(self);
     const Tensor x = nb::isinstance<Tensor>(arguments[0]) ? tensor_of(arguments[0])
@@ -120,10 +121,10 @@ nb::object call(nb::handle self, const nb::args& arguments, const nb::kwargs& ke
         const Unlocked unlocked;
         out = module(x, here());
     }
-    return nb::cast(out);
+    return nb::borrow<nb::any>(nb::cast(out));
 }
 
-nb::object forward(nb::handle self, const nb::args& arguments, const nb::kwargs& keywords)
+nb::any forward(nb::handle self, const nb::args& arguments, const nb::kwargs& keywords)
 {
     PythonSide* const side = python_side(self);
     auto& module = nb::cast<nn::Module&>(self);
@@ -133,7 +134,7 @@ nb::object forward(nb::handle self, const nb::args& arguments, const nb::kwargs&
         return nb::cast<std::string>(own.attr("__doc__")).find("-> tuple") == std::string::npos;
     };
     const bool is_one = arguments.size() == 1 && keywords.size() == 0 && nb::isinstance<Tensor>(arguments[0]);
-    if (!side && !(is_one && is_for_one())) return self(*arguments, **keywords);
+    if (!side && !(is_one && is_for_one())) return nb::borrow<nb::any>(self(*arguments, **keywords));
     if (!is_one) throw nb::type_error("forward() of the library's module takes one tensor: override it.");
     const Tensor x = tensor_of(arguments[0]);
     Tensor out;
@@ -141,7 +142,7 @@ nb::object forward(nb::handle self, const nb::args& arguments, const nb::kwargs&
         const Unlocked unlocked;
         out = side ? side->base_forward(x) : module.forward(x);
     }
-    return nb::cast(out);
+    return nb::borrow<nb::any>(nb::cast(out));
 }
 
 // A module as an object during a call.  Where the object is made for the call, as the module is a member of a C++ class,
@@ -314,7 +315,7 @@ void bind_tree(Class& module)
                 for (const nn::ModulePointer& m : root.modules())
                     objects.emplace(m.get(), object_of(m, self));
                 root.apply([&](nn::Module& m) { f(objects.at(&m)); });
-                return nb::borrow(self);
+                return nb::borrow<nb::any>(self);
             },
             "f"_a, "Calls f for each module, children before the modules that contain them.");
 }
@@ -327,7 +328,7 @@ void bind_modes(Class& module)
             const Unlocked unlocked;
             f(m);
         }
-        return nb::borrow(self);
+        return nb::borrow<nb::any>(self); // of its own class, for type checkers
     };
     module.def_prop_ro("training", &nn::Module::is_training, "Whether it is in training mode.")
         .def(
@@ -411,7 +412,7 @@ void bind_modules(nb::module_& m)
         .def("register_module", &register_module, "name"_a, "module"_a.none())
         .def("add_module", &register_module, "name"_a, "module"_a.none())
         .def("__reduce_ex__",
-             [](nb::handle, nb::handle) -> nb::object {
+             [](nb::handle, nb::handle) -> nb::tuple {
                  throw nb::type_error(
                      "Modules can't be copied or pickled: make another one of the same class "
                      "and call load_state_dict(other.state_dict()).");

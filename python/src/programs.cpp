@@ -23,7 +23,7 @@ struct RecordedFunction {
     std::vector<std::string> names; // of the parameters, as far as they are known
     Device device;
 
-    nb::object call(const nb::args& given, const nb::kwargs& keywords) const
+    nb::any call(const nb::args& given, const nb::kwargs& keywords) const
     {
         Leaves in;
         if (given.size() + keywords.size() != arguments.size())
@@ -38,7 +38,7 @@ struct RecordedFunction {
             const Unlocked unlocked;
             out = program.call(in.tensors, in.sizes);
         }
-        return result.value(out);
+        return nb::borrow<nb::any>(result.value(out));
     }
 
     // The arguments in the order of the specs.
@@ -175,7 +175,7 @@ void bind_programs(nb::module_& m)
                 "Replays the recording at the sizes of the arguments: tensors, arrays, sizes and structures "
                 "of them.");
     bind_descriptions(program);
-    m.def("record", &record, "function"_a, "specs"_a, nb::kw_only(), "keep_grads"_a = false, "slots"_a = 16,
+    m.def("_record", &record, "function"_a, "specs"_a, nb::kw_only(), "keep_grads"_a = false, "slots"_a = 16,
           "timestamps"_a = false, "fuse"_a = true, "device"_a = nb::none(), "memory_budget"_a = nb::none(),
           "names"_a = std::vector<std::string>());
     m.def("is_recording", &is_recording, "Whether this thread is recording a program.");

@@ -125,7 +125,8 @@ template <class Leaf, class Class> void bind_leaf(Class& leaf)
                 if (const nb::object object = nb::find(*self); object.is_valid()) remember_object(object);
             },
             "value"_a, "requires_grad"_a = true)
-        .def("__copy__", [](nb::handle_t<Leaf> self) { return nb::borrow(self); })
+        .def("__copy__",
+             [](nb::handle_t<Leaf> self) { return nb::borrow<nb::typed<nb::object, Leaf>>(self); })
         .def(
             "__deepcopy__",
             [](const Leaf& v, nb::handle) {
@@ -134,7 +135,8 @@ template <class Leaf, class Class> void bind_leaf(Class& leaf)
                     const Unlocked unlocked;
                     copy = Leaf(v.detach().clone(), v.requires_grad());
                 }
-                return nb::steal(object_of_variable(copy, std::is_same_v<Leaf, Parameter>));
+                return nb::steal<nb::typed<nb::object, Leaf>>(
+                    object_of_variable(copy, std::is_same_v<Leaf, Parameter>));
             },
             "memo"_a = nb::none());
 }
@@ -149,7 +151,7 @@ void bind_variables(nb::module_& m)
 }
 
 // (function, arguments) that make the tensor again, for pickle.
-nb::object reduced(nb::handle self)
+nb::tuple reduced(nb::handle self)
 {
     const auto& t = nb::cast<const Tensor&>(self);
     wait_for(t);

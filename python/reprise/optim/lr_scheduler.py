@@ -1,10 +1,17 @@
 """Schedules of the learning rate, with the names of torch.optim.lr_scheduler."""
 
-from .._core import optim as _optim
-
-__all__ = sorted(
-    name
-    for name, value in vars(_optim).items()
-    if isinstance(value, type) and hasattr(value, "get_last_lr")
-)
-globals().update({name: getattr(_optim, name) for name in __all__})
+from .._core.optim import ChainedScheduler as ChainedScheduler
+from .._core.optim import ConstantLR as ConstantLR
+from .._core.optim import CosineAnnealingLR as CosineAnnealingLR
+from .._core.optim import CosineAnnealingWarmRestarts as CosineAnnealingWarmRestarts
+from .._core.optim import CyclicLR as CyclicLR
+from .._core.optim import ExponentialLR as ExponentialLR
+from .._core.optim import LRScheduler as LRScheduler
+from .._core.optim import LambdaLR as LambdaLR
+from .._core.optim import LinearLR as LinearLR
+from .._core.optim import MultiStepLR as MultiStepLR
+from .._core.optim import OneCycleLR as OneCycleLR
+from .._core.optim import PolynomialLR as PolynomialLR
+from .._core.optim import ReduceLROnPlateau as ReduceLROnPlateau
+from .._core.optim import SequentialLR as SequentialLR
+from .._core.optim import StepLR as StepLR
