@@ -90,6 +90,7 @@ def test_a_property_registers_what_it_sets():
     assert [n for n, _ in net.named_children()] == ["_fc"] and net.fc is net._fc
 
 
+@pytest.mark.filterwarnings("ignore:nanobind")  # says that a module of a hook was used after it
 def test_modules_that_apply_and_hooks_give_may_be_kept():
     kept = []
     net = Pair()
