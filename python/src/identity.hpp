@@ -17,8 +17,8 @@ struct Parameter : Variable {
     explicit Parameter(const Variable& v) : Variable(v) {}
 };
 
-// The object for a Variable: the living one, or a new one, of the class Parameter or Variable.  Returns a new reference;
-// null with an exception of Python where there is no memory.
+// The object for a Variable: the living one, or a new one, of the class Parameter or Variable.  Returns a new
+// reference; null with an exception of Python where there is no memory.
 nanobind::handle object_of_variable(const Variable&, bool is_parameter) noexcept;
 // Makes this object the one for its Variable.
 void remember_object(nanobind::handle object);

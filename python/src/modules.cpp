@@ -145,8 +145,8 @@ nb::any forward(nb::handle self, const nb::args& arguments, const nb::kwargs& ke
     return nb::borrow<nb::any>(nb::cast(out));
 }
 
-// A module as an object during a call.  Where the object is made for the call, as the module is a member of a C++ class,
-// it can't be used afterwards, as nothing makes it keep the module alive.
+// A module as an object during a call.  Where the object is made for the call, as the module is a member of a C++
+// class, it can't be used afterwards, as nothing makes it keep the module alive.
 struct BorrowedModule {
     nb::object object;
     bool is_made;
