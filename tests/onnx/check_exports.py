@@ -45,7 +45,7 @@ def check(path):
             expected = stored[output.name]
             if value.dtype != expected.dtype or value.shape != expected.shape:
                 raise AssertionError(f"{call.name}: {output.name} is {value.dtype}{value.shape}, not {expected.dtype}{expected.shape}")
-            # A few units in the last place of bfloat16, which has 8 bits.
+            # A few units in the last place of bfloat16 and float16, which have 8 and 11 bits.
             rtol = {"bfloat16": 2e-2, "float16": 4e-3}.get(str(value.dtype), 1e-3)
             np.testing.assert_allclose(value.astype("f8"), expected.astype("f8"), rtol=rtol, atol=1e-5,
                                        err_msg=f"{call.name}: {output.name}")
