@@ -31,13 +31,12 @@ int main()
         const rp::Tensor expected = x * 2 / rp::amax(rp::abs(x), {1}, true);
         const std::vector<float> unwritten(static_cast<std::size_t>(rows * n), std::nanf(""));
         const std::vector<rpt::Bytes> buffers = rpt::run_shader(
-            rp::default_device(),
-            {.spirv = spirv,
-             .name = "scale_rows",
-             .buffers = {rpt::bytes_of(x.to_vector<float>()), rpt::bytes_of(unwritten)},
-             .groups = rows,
-             .ints = {rows, n},
-             .floats = {2}});
+            rp::default_device(), {.spirv = spirv,
+                                   .name = "scale_rows",
+                                   .buffers = {rpt::bytes_of(x.to_vector<float>()), rpt::bytes_of(unwritten)},
+                                   .groups = rows,
+                                   .ints = {rows, n},
+                                   .floats = {2}});
         const rp::Tensor y = rp::from_vector(rpt::values_of<float>(buffers[1]), {rows, n});
         if (!rp::allclose(y, expected, 1e-6)) { // also false where y is NaN
             std::printf("scale_rows is wrong for rows of %d\n", n);
