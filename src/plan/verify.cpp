@@ -123,6 +123,9 @@ private:
                 if (!overlap(ranges_[x.value], ranges_[y.value])) continue;
                 if (x.value == y.value && x.use == ops::Use::read && l.in_place && !reads_elsewhere(l, a))
                     continue;
+                if (x.value == y.value && x.use == ops::Use::write && y.use == ops::Use::write &&
+                    write_disjoint(l, l)) // several launches in one, which write parts of the value
+                    continue;
                 add("launch ", i, " (", l.label, ") writes v", y.value, " on the bytes of v", x.value,
                     ", which it touches too");
             }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <regex>
 #include <set>
 
 #include <reprise/program.hpp>
@@ -274,7 +275,10 @@ TEST_P(Mistakes, AreErrorsThatSayWhat)
         const Caught error = error_of([&] { return mistake.call(), 0; });
         EXPECT_EQ(error.kind, mistake.kind) << mistake.what << ": " << error.text;
         EXPECT_THAT(error.text, testing::HasSubstr(mistake.fragment)) << mistake.what;
-        EXPECT_THAT(error.text, testing::MatchesRegex("\\[[a-z0-9_]+\\] .*\\.?")) << mistake.what;
+        // std::regex, as GoogleTest's own lacks brackets on Windows.
+        const std::regex begins_with_the_op("\\[[a-z0-9_]+\\] ");
+        EXPECT_TRUE(std::regex_search(error.text, begins_with_the_op, std::regex_constants::match_continuous))
+            << mistake.what << ": " << error.text;
     }
 }
 

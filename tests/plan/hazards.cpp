@@ -186,6 +186,14 @@ TEST_P(Overwrites, ElementsThatOnlyItsInvocationReads)
              return std::vector<Tensor>{y};
          },
          {spec({128, 256}), spec({256, 64}), spec({128, 64})}},
+        {[&](const auto& in) {
+             // On devices with small launches one launch, in which each gradient writes its part of the flags.
+             const Unscaled unscaled = unscale({in[0] + 1, in[1] + 1}, in[2]);
+             std::vector<Tensor> out = unscaled.gradients;
+             out.push_back(unscaled.nonfinite);
+             return out;
+         },
+         {spec({40}), spec({50}), spec({})}},
     };
     for (const auto& [f, specs] : cases) {
         Executable& executable = recorded(f, specs);
