@@ -21,38 +21,39 @@ using detail::fail;
 namespace io {
 namespace {
 
-constexpr std::string_view magic = "\x93NUMPY";
-constexpr std::size_t alignment = 64; // of the elements in a file
+constexpr std::string_view npy_magic = "\x93NUMPY";
+constexpr std::size_t npy_alignment = 64; // of the elements in a file
 
-struct Type {
+struct NpyType {
     DType dtype;
     const char* code; // NumPy's, without the byte order
 };
-constexpr std::array<Type, 9> types{{{DType::f32, "f4"},
-                                     {DType::f64, "f8"},
-                                     {DType::f16, "f2"},
-                                     {DType::i64, "i8"},
-                                     {DType::i32, "i4"},
-                                     {DType::i16, "i2"},
-                                     {DType::i8, "i1"},
-                                     {DType::u8, "u1"},
-                                     {DType::boolean, "b1"}}};
+constexpr std::array<NpyType, 9> npy_types{{{DType::f32, "f4"},
+                                            {DType::f64, "f8"},
+                                            {DType::f16, "f2"},
+                                            {DType::i64, "i8"},
+                                            {DType::i32, "i4"},
+                                            {DType::i16, "i2"},
+                                            {DType::i8, "i1"},
+                                            {DType::u8, "u1"},
+                                            {DType::boolean, "b1"}}};
 
-struct Header {
+struct NpyHeader {
     std::string descr; // "<f4"
     bool fortran_order = false;
     std::vector<std::int64_t> shape;
 };
 
 // Reads the dictionary of the header: {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }.
-class Parser {
+class NpyParser {
 public:
-    Parser(const char* op, const std::string& name, std::string_view text) : op_(op), name_(name), rest_(text)
+    NpyParser(const char* op, const std::string& name, std::string_view text)
+        : op_(op), name_(name), rest_(text)
     {}
 
-    Header parse()
+    NpyHeader parse()
     {
-        Header header;
+        NpyHeader header;
         bool descr = false, order = false, shape = false;
         take('{');
         while (!accept('}')) {
@@ -153,7 +154,7 @@ DType dtype_of(const char* op, const std::string& name, const std::string& descr
 {
     const std::string code = descr.empty() ? "" : descr.substr(1);
     const bool order = !descr.empty() && std::string_view("<>=|").find(descr[0]) != std::string_view::npos;
-    for (const Type& type : types)
+    for (const NpyType& type : npy_types)
         if (order && code == type.code) return type.dtype;
     fail(ErrorKind::dtype, op, "The array (", name, ") has elements of the type (", descr,
          "), which the library does not have: convert it in NumPy by astype().");
@@ -180,10 +181,10 @@ Tensor decode_npy(const char* op, const std::string& name, std::span<const std::
                   const std::optional<Device>& device)
 {
     const std::string_view all(reinterpret_cast<const char*>(file.data()), file.size());
-    constexpr std::size_t before_length = magic.size() + 2; // the version
-    if (file.size() < before_length + 4 || !all.starts_with(magic))
+    constexpr std::size_t before_length = npy_magic.size() + 2; // the version
+    if (file.size() < before_length + 4 || !all.starts_with(npy_magic))
         fail(ErrorKind::file, op, "The file (", name, ") is no array of NumPy: it does not begin as one.");
-    const int version = std::to_integer<int>(file[magic.size()]);
+    const int version = std::to_integer<int>(file[npy_magic.size()]);
     if (version < 1 || version > 3)
         fail(ErrorKind::file, op, "The file (", name, ") has the version (", version,
              ") of NumPy's format, not 1 to 3.");
@@ -194,7 +195,7 @@ Tensor decode_npy(const char* op, const std::string& name, std::span<const std::
         fail(ErrorKind::file, op, "The header of the file (", name, ") has (", length,
              ") bytes, which go beyond its end: it may be truncated.");
     const std::string_view text = all.substr(start, static_cast<std::size_t>(length));
-    const Header header = Parser(op, name, text).parse();
+    const NpyHeader header = NpyParser(op, name, text).parse();
     const DType dtype = dtype_of(op, name, header.descr);
     const std::span<const std::byte> data = file.subspan(start + static_cast<std::size_t>(length));
     const auto bytes = byte_count(header.shape, size_of(dtype));
@@ -216,9 +217,9 @@ Tensor decode_npy(const char* op, const std::string& name, std::span<const std::
 
 std::string npy_header(const char* op, const Tensor& tensor)
 {
-    const auto type =
-        std::find_if(types.begin(), types.end(), [&](const Type& t) { return t.dtype == tensor.dtype(); });
-    if (type == types.end())
+    const auto type = std::find_if(npy_types.begin(), npy_types.end(),
+                                   [&](const NpyType& t) { return t.dtype == tensor.dtype(); });
+    if (type == npy_types.end())
         fail(ErrorKind::dtype, op, "NumPy has no elements of the dtype (", tensor.dtype(),
              "): convert it by to(f32).");
     std::string text = "{'descr': '";
@@ -229,10 +230,10 @@ std::string npy_header(const char* op, const Tensor& tensor)
     if (tensor.dim() > 1) text.resize(text.size() - 2);
     if (tensor.dim() == 1) text.pop_back();
     text += "), }";
-    const std::size_t before = magic.size() + 4;
-    text.append(alignment - 1 - (before + text.size()) % alignment, ' ');
+    const std::size_t before = npy_magic.size() + 4;
+    text.append(npy_alignment - 1 - (before + text.size()) % npy_alignment, ' ');
     text += '\n';
-    std::string header(magic);
+    std::string header(npy_magic);
     header += '\1';
     header += '\0';
     header += static_cast<char>(text.size() & 0xff);
