@@ -8,6 +8,7 @@
 #include <reprise/onnx.hpp>
 
 #include "onnx/builder.hpp"
+#include "shape/error_of.hpp"
 
 namespace {
 
@@ -22,18 +23,6 @@ using testing::HasSubstr;
 using Tensors = std::vector<Tensor>;
 
 constexpr std::int64_t huge = std::numeric_limits<std::int64_t>::max();
-
-// Calls f, and returns the error that it throws.
-template <class F> rp::Error error_of(const F& f)
-{
-    try {
-        f();
-    } catch (const rp::Error& error) {
-        return error;
-    }
-    ADD_FAILURE() << "no error";
-    return {ErrorKind::internal, ""};
-}
 
 void text(Builder& b, const std::string& name, const std::string& value)
 {
@@ -97,11 +86,11 @@ TEST(OnnxLimits, RefusesNumbersThatAreNoSizes)
         Builder b;
         const std::string scales = b.weight("scales", rp::full({2}, number));
         Model resize = of_node(b, "Resize", {"x", "", scales});
-        EXPECT_EQ(error_of([&] { resize(rp::ones({2, 3})); }).kind(), ErrorKind::argument);
+        EXPECT_EQ(error_of([&] { resize(rp::ones({2, 3})); }).kind, ErrorKind::argument);
         Builder c;
         const std::string depth = c.number(number), values = c.weight("values", rp::tensor({0., 1.}));
         Model one_hot = of_node(c, "OneHot", {"x", depth, values});
-        EXPECT_EQ(error_of([&] { one_hot(rp::ones({2, 3})); }).kind(), ErrorKind::argument);
+        EXPECT_EQ(error_of([&] { one_hot(rp::ones({2, 3})); }).kind, ErrorKind::argument);
     }
 }
 
@@ -151,7 +140,7 @@ TEST(OnnxLimits, SlicesFromTheEndBySymbolicBounds)
     const auto record = [&] {
         rp::record_function([&](const Tensors& in) { return model(in); }, model.input_specs());
     };
-    EXPECT_THAT(error_of(record).what(), HasSubstr("counts from the start or from the end"));
+    EXPECT_THAT(error_of(record).text, HasSubstr("counts from the start or from the end"));
 }
 
 TEST(OnnxLimits, RefusesAnotherNumberOfParts)
@@ -162,7 +151,7 @@ TEST(OnnxLimits, RefusesAnotherNumberOfParts)
     b.node("Split", {"x"}, {"y", "z"});
     b.with("num_outputs", std::int64_t{1} << 40);
     Model model(b.bytes());
-    EXPECT_THAT(error_of([&] { model(rp::ones({6})); }).what(), HasSubstr("is not that of the outputs (2)"));
+    EXPECT_THAT(error_of([&] { model(rp::ones({6})); }).text, HasSubstr("is not that of the outputs (2)"));
 }
 
 TEST(OnnxLimits, RefusesTypesThatNothingIsQuantisedTo)
@@ -173,7 +162,7 @@ TEST(OnnxLimits, RefusesTypesThatNothingIsQuantisedTo)
     b.node("QuantizeLinear", {"x", b.number(1)}, {"y"});
     b.with("output_dtype", std::int64_t{TensorProto::FLOAT});
     Model model(b.bytes());
-    EXPECT_THAT(error_of([&] { model(rp::ones({2})); }).what(), HasSubstr("(float32) is none"));
+    EXPECT_THAT(error_of([&] { model(rp::ones({2})); }).text, HasSubstr("(float32) is none"));
 }
 
 // -- texts --
@@ -205,7 +194,7 @@ TEST(OnnxLimits, RefusesTextsThatItDoesNotKnow)
         Model model(b.bytes());
         EXPECT_THAT(error_of([&] {
                         model(rp::ones({1, 1, 2}));
-                    }).what(),
+                    }).text,
                     HasSubstr("(unheard)"))
             << op << attribute;
     };
@@ -236,9 +225,9 @@ TEST(OnnxLimits, GivesTensorsToTheInputsThatNeedThem)
     EXPECT_EQ(program.call({rp::ones({6})})[0].size(1), rp::Dim(3));
     const Tensor shape = rp::from_vector(std::vector<std::int64_t>{3, 2}, {2});
     EXPECT_EQ(model(Tensors{shape, rp::ones({6})})[0].size(0), rp::Dim(3));
-    const rp::Error error = error_of([&] { model(Tensors{}); });
-    EXPECT_EQ(error.kind(), ErrorKind::argument);
-    EXPECT_THAT(error.what(), HasSubstr("The input (x) is not given"));
+    const Caught error = error_of([&] { model(Tensors{}); });
+    EXPECT_EQ(error.kind, ErrorKind::argument);
+    EXPECT_THAT(error.text, HasSubstr("The input (x) is not given"));
 }
 
 // Options and statistics are no parameters, wherever they are read.
@@ -296,7 +285,7 @@ TEST(OnnxLimits, SumsSizesOverTheAxesThatAreGiven)
     b.output("y", TensorProto::INT64, {});
     b.node("ReduceProd", {b.node("Shape", {"x"}), b.integers({1})}, {"y"});
     Model model(b.bytes());
-    EXPECT_THAT(error_of([&] { model(rp::ones({2, 3})); }).what(), HasSubstr("ReduceProd"));
+    EXPECT_THAT(error_of([&] { model(rp::ones({2, 3})); }).text, HasSubstr("ReduceProd"));
 }
 
 // -- functions --
@@ -368,7 +357,7 @@ TEST(OnnxLimits, KeepsOverloadsApart)
     Model model(b.bytes());
     EXPECT_THAT(model(rp::zeros({1})).to_vector<float>(), ElementsAre(-1));
     b.model.mutable_functions(1)->set_overload("exp");
-    EXPECT_THAT(error_of([&] { Model{b.bytes()}; }).what(), HasSubstr("function (F): there are two"));
+    EXPECT_THAT(error_of([&] { Model{b.bytes()}; }).text, HasSubstr("function (F): there are two"));
 }
 
 // A chain of functions, each of which calls the next one once or twice.
@@ -393,8 +382,8 @@ Builder chain(int length, int calls)
 TEST(OnnxLimits, RefusesFunctionsThatCallTooMuch)
 {
     EXPECT_EQ(Model(chain(20, 1).bytes()).inputs().size(), 1u);
-    EXPECT_EQ(error_of([&] { Model{chain(50000, 1).bytes()}; }).kind(), ErrorKind::file);
-    EXPECT_EQ(error_of([&] { Model{chain(60, 2).bytes()}; }).kind(), ErrorKind::file);
+    EXPECT_EQ(error_of([&] { Model{chain(50000, 1).bytes()}; }).kind, ErrorKind::file);
+    EXPECT_EQ(error_of([&] { Model{chain(60, 2).bytes()}; }).kind, ErrorKind::file);
 }
 
 TEST(OnnxLimits, KeepsNamesOfManyDots)
@@ -423,13 +412,13 @@ TEST(OnnxLimits, RefusesTensorsWithoutTheirElements)
     tensor.set_data_type(TensorProto::INT4);
     tensor.add_dims(std::int64_t{1} << 62);
     tensor.set_raw_data("");
-    EXPECT_EQ(error_of([&] { Model{b.bytes()}; }).kind(), ErrorKind::file);
+    EXPECT_EQ(error_of([&] { Model{b.bytes()}; }).kind, ErrorKind::file);
 }
 
 TEST(OnnxLimits, RefusesFoldersAsFiles)
 {
     const auto folder = std::filesystem::path(testing::TempDir());
-    EXPECT_EQ(error_of([&] { Model{folder}; }).kind(), ErrorKind::file);
+    EXPECT_EQ(error_of([&] { Model{folder}; }).kind, ErrorKind::file);
     Builder b;
     b.input("x", TensorProto::FLOAT, {1});
     b.output("y", TensorProto::FLOAT, {1});
@@ -443,7 +432,7 @@ TEST(OnnxLimits, RefusesFoldersAsFiles)
     const auto bytes = b.bytes();
     std::ofstream(folder / "folder.onnx", std::ios::binary)
         .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-    EXPECT_EQ(error_of([&] { Model{folder / "folder.onnx"}; }).kind(), ErrorKind::file);
+    EXPECT_EQ(error_of([&] { Model{folder / "folder.onnx"}; }).kind, ErrorKind::file);
 }
 
 TEST(OnnxLimits, ListsNamesAndTypesThatAreMissing)
@@ -461,14 +450,14 @@ TEST(OnnxLimits, ListsNamesAndTypesThatAreMissing)
     b.node("Add", {"x", "later"}, {"sum"});
     b.node("Constant", {}, {"later"});
     text(b, "value_string", "text");
-    const rp::Error error = error_of([&] { Model{b.bytes()}; });
-    EXPECT_EQ(error.kind(), ErrorKind::unsupported);
+    const Caught error = error_of([&] { Model{b.bytes()}; });
+    EXPECT_EQ(error.kind, ErrorKind::unsupported);
     for (const char* part :
          {"Cast (-> y): its attribute (to): the library has no tensors of the type string",
           "Add (node_3): it reads (later), which nothing before it computes",
           "Constant (node_4): its attribute (value_string)", "output (nothing): nothing computes it",
           "value (list): a module takes and returns tensors only"})
-        EXPECT_THAT(error.what(), HasSubstr(part));
+        EXPECT_THAT(error.text, HasSubstr(part));
 }
 
 TEST(OnnxLimits, RefusesOutputsWithoutAValue)
@@ -482,7 +471,7 @@ TEST(OnnxLimits, RefusesOutputsWithoutAValue)
     Model model(b.bytes());
     EXPECT_THAT(error_of([&] {
                     model(rp::ones({1, 2}));
-                }).what(),
+                }).text,
                 HasSubstr("The output (mean) has no value"));
 }
 

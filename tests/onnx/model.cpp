@@ -8,6 +8,7 @@
 #include <reprise/onnx.hpp>
 
 #include "onnx/builder.hpp"
+#include "shape/error_of.hpp"
 
 namespace {
 
@@ -17,18 +18,6 @@ using proto::TensorProto;
 using rp::ErrorKind;
 using rp::onnx::Model;
 using testing::HasSubstr;
-
-// Calls f, and returns the error that it throws.
-template <class F> rp::Error error_of(const F& f)
-{
-    try {
-        f();
-    } catch (const rp::Error& error) {
-        return error;
-    }
-    ADD_FAILURE() << "no error";
-    return {ErrorKind::internal, ""};
-}
 
 // y = relu(x w + b) with a weight of 3 rows and 2 columns.
 Builder small()
@@ -91,9 +80,9 @@ TEST(OnnxModel, PoolsImagesOfSymbolicSizes)
 TEST(OnnxModel, RefusesInputsThatDoNotFit)
 {
     Model model(small().bytes());
-    EXPECT_EQ(error_of([&] { model(rp::ones({1, 4})); }).kind(), ErrorKind::shape);
-    EXPECT_EQ(error_of([&] { model(rp::ones({1, 3}, rp::i32)); }).kind(), ErrorKind::dtype);
-    EXPECT_EQ(error_of([&] { model(std::vector<rp::Tensor>(2)); }).kind(), ErrorKind::argument);
+    EXPECT_EQ(error_of([&] { model(rp::ones({1, 4})); }).kind, ErrorKind::shape);
+    EXPECT_EQ(error_of([&] { model(rp::ones({1, 3}, rp::i32)); }).kind, ErrorKind::dtype);
+    EXPECT_EQ(error_of([&] { model(std::vector<rp::Tensor>(2)); }).kind, ErrorKind::argument);
 }
 
 TEST(OnnxModel, TrainsWhatTheCallerChooses)
@@ -125,11 +114,11 @@ TEST(OnnxModel, ListsAllThatCannotBeImported)
     b.node("StringConcat", {"x", "x"});
     b.graph().add_initializer()->set_name("texts");
     b.graph().mutable_initializer()->rbegin()->set_data_type(TensorProto::STRING);
-    const rp::Error error = error_of([&] { Model{b.bytes()}; });
-    EXPECT_EQ(error.kind(), ErrorKind::unsupported);
+    const Caught error = error_of([&] { Model{b.bytes()}; });
+    EXPECT_EQ(error.kind, ErrorKind::unsupported);
     for (const char* part :
          {"(3) parts", "Frobnicate (node_4)", "StringConcat (node_5)", "initializer (texts)"})
-        EXPECT_THAT(error.what(), HasSubstr(part));
+        EXPECT_THAT(error.text, HasSubstr(part));
 }
 
 TEST(OnnxModel, NamesTheNodeThatFails)
@@ -139,9 +128,9 @@ TEST(OnnxModel, NamesTheNodeThatFails)
     b.output("y", TensorProto::FLOAT, {"m"});
     b.node("Reshape", {"x", b.integers({3, 5})}, {"y"});
     Model model(b.bytes());
-    const rp::Error error = error_of([&] { model(rp::zeros({7})); });
-    EXPECT_EQ(error.kind(), ErrorKind::shape);
-    EXPECT_THAT(error.what(), HasSubstr("The node Reshape (node_2)"));
+    const Caught error = error_of([&] { model(rp::zeros({7})); });
+    EXPECT_EQ(error.kind, ErrorKind::shape);
+    EXPECT_THAT(error.text, HasSubstr("The node Reshape (node_2)"));
 }
 
 TEST(OnnxModel, RefusesFunctionsThatCallThemselves)
@@ -163,7 +152,7 @@ TEST(OnnxModel, RefusesFunctionsThatCallThemselves)
     node.set_domain("own");
     node.add_input("a");
     node.add_output("b");
-    EXPECT_THAT(error_of([&] { Model{b.bytes()}; }).what(), HasSubstr("calls itself"));
+    EXPECT_THAT(error_of([&] { Model{b.bytes()}; }).text, HasSubstr("calls itself"));
 }
 
 TEST(OnnxModel, ReadsExternalDataOfItsFolder)
@@ -194,12 +183,12 @@ TEST(OnnxModel, ReadsExternalDataOfItsFolder)
     for (const char* location : {"../weights.bin", "/etc/passwd", "missing.bin"}) {
         weight.mutable_external_data(0)->set_value(location);
         save();
-        EXPECT_EQ(error_of([&] { Model{folder / "model.onnx"}; }).kind(), ErrorKind::file) << location;
+        EXPECT_EQ(error_of([&] { Model{folder / "model.onnx"}; }).kind, ErrorKind::file) << location;
     }
     weight.mutable_external_data(0)->set_value("weights.bin");
     weight.mutable_external_data(1)->set_value("9");
     save();
-    EXPECT_THAT(error_of([&] { Model{folder / "model.onnx"}; }).what(), HasSubstr("may be truncated"));
+    EXPECT_THAT(error_of([&] { Model{folder / "model.onnx"}; }).text, HasSubstr("may be truncated"));
 }
 
 // Every change of a byte, and every shorter file, is a valid model or an Error.
