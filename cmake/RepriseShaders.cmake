@@ -26,7 +26,7 @@ find_program(REPRISE_SPIRV_VAL spirv-val DOC "SPIR-V validator; not used where i
 set(REPRISE_SPIRV "" CACHE PATH "Folder of kernels that another build tree of these sources has compiled: <it>/shaders")
 
 # Compiles one kernel with the definitions in ARGN to <name>.spv; REPRISE_KERNEL_NEEDS lists the extensions that it needs.
-# Appends to `spirv` in the caller, and to the list
+# Folders of `-I` are relative to the build folder.  Appends to `spirv` in the caller, and to the list
 # that cmake/RepriseCuda.cmake reads: "<name>|<shader>|<definitions, separated by commas>".
 function(_reprise_compile_kernel name shader)
     list(JOIN ARGN "," definitions)
@@ -35,22 +35,27 @@ function(_reprise_compile_kernel name shader)
         set(spirv ${spirv} "${REPRISE_SPIRV}/${name}.spv" PARENT_SCOPE)
         return()
     endif()
-    set(spv "${CMAKE_CURRENT_BINARY_DIR}/shaders/${name}.spv")
     set(compiler "${REPRISE_GLSLC}")
     set(validator "${REPRISE_SPIRV_VAL}")
     if(REPRISE_KERNEL_NEEDS AND REPRISE_MATRIX_GLSLC)
         set(compiler "${REPRISE_MATRIX_GLSLC}")
         set(validator "") # may be too old for what another compiler wrote
     endif()
+    # Relative paths: glslc does not escape spaces in its list of dependencies.
+    set(output "shaders/${name}.spv")
+    file(RELATIVE_PATH source "${CMAKE_CURRENT_BINARY_DIR}" "${shader}")
+    file(RELATIVE_PATH shaders "${CMAKE_CURRENT_BINARY_DIR}" "${REPRISE_SHADER_ROOT}/shaders")
+    file(RELATIVE_PATH src "${CMAKE_CURRENT_BINARY_DIR}" "${REPRISE_SHADER_ROOT}/src")
     set(validate "")
     if(validator)
-        set(validate COMMAND "${validator}" --target-env vulkan1.2 "${spv}")
+        set(validate COMMAND "${validator}" --target-env vulkan1.2 "${output}")
     endif()
+    set(spv "${CMAKE_CURRENT_BINARY_DIR}/${output}")
     add_custom_command(OUTPUT "${spv}"
-        COMMAND "${compiler}" --target-env=vulkan1.2 -O -fshader-stage=compute ${ARGN}
-                "-I${REPRISE_SHADER_ROOT}/shaders" "-I${REPRISE_SHADER_ROOT}/src"
-                -MD -MF "${spv}.d" -MT "${spv}" -o "${spv}" "${shader}"
+        COMMAND "${compiler}" --target-env=vulkan1.2 -O -fshader-stage=compute ${ARGN} "-I${shaders}" "-I${src}"
+                -MD -MF "${output}.d" -MT "${output}" -o "${output}" "${source}"
         ${validate}
+        WORKING_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}"
         DEPENDS "${shader}"
         DEPFILE "${spv}.d"
         COMMENT "Shader ${name}"
@@ -170,7 +175,7 @@ function(_reprise_elementwise_kernels shader)
         list(SUBLIST columns ${first} ${arity} derivatives)
 
         # written only when the row changes, so that a new row compiles its own kernels and no others
-        set(folder "${CMAKE_CURRENT_BINARY_DIR}/shaders/rows/${name}")
+        set(folder "shaders/rows/${name}")
         file(CONFIGURE OUTPUT "${folder}/row.def" CONTENT "${text}\n" @ONLY)
 
         set(slot 0)
