@@ -40,7 +40,7 @@ function(reprise_room room)
             <reprise/tensor.hpp> ${PROJECT_SOURCE_DIR}/src/graph/node.hpp)
         set_property(GLOBAL PROPERTY REPRISE_PRECOMPILED_ROOM ${target})
     endif()
-    # Unity builds are possible where no two files define a helper of the same name.
+    # In some rooms each file has helpers of the same names, such as lower() of an op: these are compiled file by file.
     set_target_properties(${target} PROPERTIES UNITY_BUILD OFF)
     if(REPRISE_UNITY AND NOT room MATCHES "^(checkpointing|dynamic|kernels|ops|optim|shape|train)$")
         set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 6)

@@ -316,37 +316,38 @@ TEST(HalfProducts, HaveOneNumericClass)
 
 TEST(HalfProducts, OfConvolutions)
 {
+    const test::PlansOfTheirOwn plans;
     for (const DType t : {f16, bf16})
-        for (const std::int64_t channels : {3, 20, 40})
-            for (const std::int64_t size : {8, 9}) {
-                const Tensor x = numbers({2, channels, size, size}, t, 9),
-                             w = numbers({channels, channels, 3, 3}, t, 10);
-                SCOPED_TRACE(testing::Message() << name_of(t) << ' ' << channels << ' ' << size);
-                expect_product(x, w, [](const Tensor& a, const Tensor& b) {
-                    const Tensor bias = b.flatten().narrow(0, 0, b.size(0).value());
-                    return conv2d(a, b, bias, {.stride = {2, 1}, .padding = {1, 1}});
-                });
-                const Tensor y = conv2d(x, w, {}, {.padding = {1, 1}});
-                expect_product(w, y, [](const Tensor& a, const Tensor& b) {
-                    return conv2d_input(b.shape(), a, b, {.padding = {1, 1}});
-                });
-                expect_product(x, y, [](const Tensor& a, const Tensor& b) {
-                    const Dim of_a = a.size(1), of_b = b.size(1);
-                    return conv2d_weight(a, {of_b, of_a, 3, 3}, b, {.padding = {1, 1}});
-                });
-            }
+        for (const auto& [channels, size] :
+             std::vector<std::array<std::int64_t, 2>>{{3, 8}, {3, 9}, {20, 8}, {40, 9}}) {
+            const Tensor x = numbers({2, channels, size, size}, t, 9),
+                         w = numbers({channels, channels, 3, 3}, t, 10);
+            SCOPED_TRACE(testing::Message() << name_of(t) << ' ' << channels << ' ' << size);
+            expect_product(x, w, [](const Tensor& a, const Tensor& b) {
+                const Tensor bias = b.flatten().narrow(0, 0, b.size(0).value());
+                return conv2d(a, b, bias, {.stride = {2, 1}, .padding = {1, 1}});
+            });
+            const Tensor y = conv2d(x, w, {}, {.padding = {1, 1}});
+            expect_product(w, y, [](const Tensor& a, const Tensor& b) {
+                return conv2d_input(b.shape(), a, b, {.padding = {1, 1}});
+            });
+            expect_product(x, y, [](const Tensor& a, const Tensor& b) {
+                const Dim of_a = a.size(1), of_b = b.size(1);
+                return conv2d_weight(a, {of_b, of_a, 3, 3}, b, {.padding = {1, 1}});
+            });
+        }
 }
 
 // Images of the kernels that read windows where they lie: each width % 4, strides, windows of one element, chunks of
 // channels.
-void check_convolutions_without_patches()
+void check_convolutions_without_patches(const std::vector<DType>& dtypes)
 {
     struct Case {
         std::array<std::int64_t, 4> x;
         std::int64_t out_channels, side, stride;
     };
     const test::PlansOfTheirOwn plans;
-    for (const DType t : {f16, bf16})
+    for (const DType t : dtypes)
         for (const Case& c : std::vector<Case>{{{2, 5, 6, 40}, 9, 3, 1},
                                                {{2, 3, 4, 5}, 6, 3, 1},
                                                {{1, 2, 2, 70}, 3, 3, 1},
@@ -372,13 +373,13 @@ void check_convolutions_without_patches()
         }
 }
 
-TEST(HalfProducts, OfConvolutionsWithoutPatches) { check_convolutions_without_patches(); }
+TEST(HalfProducts, OfConvolutionsWithoutPatches) { check_convolutions_without_patches({f16, bf16}); }
 
 TEST(HalfProducts, OfConvolutionsWithoutPatchesOutsideOfTheSlab)
 {
     const test::UseDevice use(test::open(std::make_shared<WithCapabilities>(
         default_device().context()->device(), [](device::Capabilities& c) { c.slab_bytes = 0; })));
-    check_convolutions_without_patches();
+    check_convolutions_without_patches({bf16});
 }
 
 // A convolution and its gradients cast no images where direct convolutions read and write them.
