@@ -69,7 +69,6 @@ class Reprise(ConanFile):
         toolchain.cache_variables["REPRISE_FUSER"] = bool(self.options.fuser)
         toolchain.cache_variables["REPRISE_ONNX"] = False
         toolchain.cache_variables["REPRISE_CUDA"] = False # the package may not depend on the machine's nvcc
-        toolchain.cache_variables["REPRISE_ONNX"] = False
         toolchain.cache_variables["REPRISE_SAMPLES"] = False
         toolchain.cache_variables["REPRISE_TOOLS"] = False
         toolchain.generate()
