@@ -469,10 +469,7 @@ TEST(OnnxLimits, RefusesOutputsWithoutAValue)
     const auto vector = [&](const std::string& name) { return b.weight(name, rp::ones({2})); };
     b.node("BatchNormalization", {"x", vector("s"), vector("b"), vector("m"), vector("v")}, {"y", "mean"});
     Model model(b.bytes());
-    EXPECT_THAT(error_of([&] {
-                    model(rp::ones({1, 2}));
-                }).text,
-                HasSubstr("The output (mean) has no value"));
+    EXPECT_THAT(error_of([&] { model(rp::ones({1, 2})); }).text, HasSubstr("The output (mean) has no value"));
 }
 
 } // namespace
