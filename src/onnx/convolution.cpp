@@ -41,20 +41,27 @@ Tensor conv_of(const Call& call, const Tensor& image, const Tensor& weight, cons
 
 Value conv(Call& call) { return conv_of(call, call[0], call[1], call.tensor_or_none(2)); }
 
+Tensor sums_of_windows(const Call& call, const Tensor& x, const Tensor& weight)
+{
+    Dim products = 1;
+    for (std::int64_t i = 1; i < weight.dim(); ++i) products *= weight.size(i);
+    return exact_sums(x, products, [&](const Tensor& part) { return conv_of(call, part, weight, {}); });
+}
+
 Value conv_integer(Call& call)
 {
-    return conv_of(call, centred(call, 0, 2, 1), centred(call, 1, 3, 0), {}).to(i32);
+    return sums_of_windows(call, centred(call, 0, 2, 1), centred(call, 1, 3, 0));
 }
 
 // Inputs: x, its scale and zero point, the weight, its scale and zero point, the result's ones, and the bias, whose
 // scale is that of the products.
 Value qlinear_conv(Call& call)
 {
-    const Tensor bias = call.has(8) ? call[8].to(f32) : Tensor();
-    const Tensor whole = conv_of(call, centred(call, 0, 2, 1), centred(call, 3, 5, 0), bias);
+    Tensor whole = sums_of_windows(call, centred(call, 0, 2, 1), centred(call, 3, 5, 0));
+    if (call.has(8)) whole = add(whole, along_axis(call, call[8], whole, 1));
     const Tensor factor =
         div(mul(reshape(call[1], Shape{}), along_axis(call, call[4], whole, 1)), reshape(call[6], Shape{}));
-    return quantized(mul(whole, factor), reshape(call[7], Shape{}), call.type(7));
+    return quantized(mul(whole.to(f32), factor), reshape(call[7], Shape{}), call.type(7));
 }
 
 template <std::size_t N> Tensor transpose_convolve(const Tensor& x, const Tensor& weight, const Tensor& bias,
@@ -200,9 +207,9 @@ const Operator rows[] = {
     {"CausalConvWithState", causal_conv_with_state, {.limits = "the number of channels must be constant"}},
     {"Col2Im", col2im},
     {"Conv", conv, {.limits = "1 to 3 dimensions"}},
-    {"ConvInteger", conv_integer, {.limits = "sums are exact up to 2^24, as they are computed in f32"}},
+    {"ConvInteger", conv_integer, {.limits = "sums of up to 4,112 products are exact"}},
     {"ConvTranspose", conv_transpose, {.limits = "1 to 3 dimensions"}},
-    {"QLinearConv", qlinear_conv, {.limits = "sums are exact up to 2^24, as they are computed in f32"}},
+    {"QLinearConv", qlinear_conv, {.limits = "sums of up to 4,112 products are exact"}},
     {"DeformConv", deform_conv, {.limits = "images of 2 dimensions and of constant sizes"}},
 };
 

@@ -62,11 +62,19 @@ Values dynamic_quantize_linear(Call& call)
     return {quantized(div(x, scale), zero, type), Value(scale), Value(zero.to(i32).to(u8))};
 }
 
-Value mat_mul_integer(Call& call) { return matmul(centred(call, 0, 2, -2), centred(call, 1, 3, -1)).to(i32); }
+Tensor sums_of_products(const Tensor& a, const Tensor& b)
+{
+    return exact_sums(a, a.size(-1), [&](const Tensor& part) { return matmul(part, b); });
+}
+
+Value mat_mul_integer(Call& call)
+{
+    return sums_of_products(centred(call, 0, 2, -2), centred(call, 1, 3, -1));
+}
 
 Value qlinear_mat_mul(Call& call)
 {
-    const Tensor whole = matmul(centred(call, 0, 2, -2), centred(call, 3, 5, -1));
+    const Tensor whole = sums_of_products(centred(call, 0, 2, -2), centred(call, 3, 5, -1)).to(f32);
     const auto scale = [&](std::size_t input, std::int64_t axis) {
         return along_axis(call, call[input].to(f32), whole, axis);
     };
@@ -77,8 +85,8 @@ Value qlinear_mat_mul(Call& call)
 const Operator rows[] = {
     {"DequantizeLinear", dequantize_linear, {.since = 10, .limits = "computed in f32"}},
     {"DynamicQuantizeLinear", dynamic_quantize_linear},
-    {"MatMulInteger", mat_mul_integer, {.limits = "sums are exact up to 2^24, as they are computed in f32"}},
-    {"QLinearMatMul", qlinear_mat_mul, {.limits = "sums are exact up to 2^24, as they are computed in f32"}},
+    {"MatMulInteger", mat_mul_integer, {.limits = "sums of up to 4,112 products are exact"}},
+    {"QLinearMatMul", qlinear_mat_mul, {.limits = "sums of up to 4,112 products are exact"}},
     {"QuantizeLinear", quantize_linear, {.since = 10, .limits = "no gradient; computed in f32"}},
 };
 
@@ -102,6 +110,14 @@ Tensor centred(const Call& call, std::size_t x, std::size_t zero, std::int64_t a
 {
     const Tensor whole = call[x].to(f32);
     return call.has(zero) ? sub(whole, along_axis(call, call[zero].to(f32), whole, axis)) : whole;
+}
+
+Tensor exact_sums(const Tensor& x, const Dim& products, const std::function<Tensor(const Tensor&)>& product)
+{
+    constexpr std::int64_t exact = (1 << 24) / (255 * 255);
+    if (products.is_constant() && products.value() <= exact) return product(x).to(i32);
+    const Tensor high = floor(div(x, 16));
+    return add(mul(product(high).to(i32), 16), product(sub(x, mul(high, 16))).to(i32));
 }
 
 Value quantized(const Tensor& scaled, const Tensor& zero, const ElementType& type)

@@ -82,8 +82,9 @@ public:
     {
         auto& tensor = *graph().add_initializer();
         tensor.set_name(name);
-        tensor.set_data_type(value.dtype() == rp::i64 ? proto::TensorProto::INT64
-                                                      : proto::TensorProto::FLOAT);
+        tensor.set_data_type(value.dtype() == rp::i64  ? proto::TensorProto::INT64
+                             : value.dtype() == rp::u8 ? proto::TensorProto::UINT8
+                                                       : proto::TensorProto::FLOAT);
         for (const rp::Dim& size : value.shape()) tensor.add_dims(size.value());
         const auto bytes = rp::to_bytes(value);
         tensor.set_raw_data(bytes.data(), bytes.size());

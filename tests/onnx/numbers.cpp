@@ -172,4 +172,37 @@ TEST(OnnxNumbers, ActivationsTakeTheNumbersThatTheyHave)
     EXPECT_FLOAT_EQ(y[1], -0.5f);
 }
 
+// Sums of products that f32 does not hold: 700 products of numbers up to 255.
+TEST(OnnxNumbers, ProductsOfIntegersAreExact)
+{
+    constexpr int products = 700;
+    const auto number = [](int i) { return 255 - i * i % 7; };
+    std::vector<std::uint8_t> left(2 * products), right(3 * products);
+    for (int i = 0; i < 2 * products; ++i)
+        left[static_cast<std::size_t>(i)] = static_cast<std::uint8_t>(number(i));
+    for (int i = 0; i < 3 * products; ++i)
+        right[static_cast<std::size_t>(i)] = static_cast<std::uint8_t>(number(3 * i + 1));
+    std::vector<int> expected;
+    for (int m = 0; m < 2; ++m)
+        for (int n = 0; n < 3; ++n) {
+            int sum = 0;
+            for (int k = 0; k < products; ++k)
+                sum += left[static_cast<std::size_t>(m * products + k)] *
+                       right[static_cast<std::size_t>(n * products + k)];
+            expected.push_back(sum);
+        }
+    ASSERT_GT(expected[0], 1 << 25);
+    const Tensor x = rp::from_vector(left, {2, products}), w = rp::from_vector(right, {3, products});
+
+    Builder matrices = started(TensorProto::UINT8, {2, products});
+    matrices.node("MatMulInteger", {"x", matrices.weight("w", w.T().contiguous())}, {"y"});
+    Model product(matrices.bytes(), {.trainable = [](const auto&, const auto&) { return false; }});
+    EXPECT_EQ(product(x).to_vector<int>(), expected);
+
+    Builder images = started(TensorProto::UINT8, {2, products, 1});
+    images.node("ConvInteger", {"x", images.weight("w", w.reshape({3, products, 1}))}, {"y"});
+    Model convolution(images.bytes(), {.trainable = [](const auto&, const auto&) { return false; }});
+    EXPECT_EQ(convolution(x.reshape({2, products, 1})).to_vector<int>(), expected);
+}
+
 } // namespace
