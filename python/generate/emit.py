@@ -51,7 +51,8 @@ def bind(types: Types, f: Function, parameters: tuple[Parameter, ...] | None = N
 
 def covers(b: Binding, a: Binding) -> bool:
     """Whether each call of `a` by keywords is a call of `b`, too."""
-    wider = {("int", "sizes"), ("int", "float"), ("bool", "int"), ("int", "dims")}
+    wider = {("bool", "int")}
+    wider |= {("int", other) for other in ("sizes", "float", "dims", "std::vector<std::int64_t>")}
     of = {x.name: x for x in b.arguments}
     for x in a.arguments:
         y = of.pop(x.name, None)
