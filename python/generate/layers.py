@@ -170,8 +170,11 @@ class Layers:
             for field in each.fields:
                 if field.type == "Variable":
                     text += (
-                        f'bound.def_prop_ro("{field.name}", [](const M& self) {{\n'
-                        f"return member_of(self, self.{field.name});\n}}, {doc(field.comment)});\n"
+                        f'bound.def_prop_rw("{field.name}", [](const M& self) {{\n'
+                        f"return member_of(self, self.{field.name});\n"
+                        "}, [](M& self, Member value) {\n"
+                        f'replace_member(self, "{field.name}", self.{field.name}, value);\n'
+                        f'}}, nb::for_setter(nb::arg("value").none()), {doc(field.comment)});\n'
                     )
                 elif field.type in self.concrete:
                     text += (

@@ -1,4 +1,4 @@
-// The options that a layer of the library was made with, as its attributes.
+// The options that a layer of the library was made with, as its attributes, and its members that can be replaced.
 #pragma once
 #include <concepts>
 #include <cstddef>
@@ -57,5 +57,8 @@ template <class T> auto option(nb::handle layer, const char* name)
 {
     return nb::borrow<nb::typed<nb::object, typename OptionValue<T>::Type>>(option_named(layer, name));
 }
+
+// Puts another parameter or buffer in place of a layer's member of this name.  The layer then shares it.
+void replace_member(nn::Module& layer, const char* name, Variable& member, nb::handle value);
 
 } // namespace reprise::python

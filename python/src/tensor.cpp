@@ -110,6 +110,7 @@ template <class Leaf, class Class> void bind_leaf(Class& leaf)
                 {
                     const Unlocked unlocked;
                     copy = Leaf(v.detach().clone(), v.requires_grad());
+                    if (const Tensor grad = v.grad(); grad.defined()) copy.set_grad(grad.clone());
                 }
                 return nb::steal<nb::typed<nb::object, Leaf>>(
                     object_of_variable(copy, std::is_same_v<Leaf, Parameter>));
