@@ -1,7 +1,7 @@
 """Writes bindings as C++ text."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from declarations import Function, Parameter
 from types_of import Argument, Types, Unsupported
@@ -33,7 +33,7 @@ def bind(types: Types, f: Function, parameters: tuple[Parameter, ...] | None = N
         if types.resolve(p.type) == "CreationOptions":
             keyword_only = len(arguments)
         if not made and p.default is None:
-            more = [Argument(a.name, a.type, a.value, None, a.kind) for a in more]
+            more = [replace(a, default=None) for a in more]
         arguments += more
         statements += made
         passed.append(value)
@@ -51,7 +51,8 @@ def bind(types: Types, f: Function, parameters: tuple[Parameter, ...] | None = N
 
 def covers(b: Binding, a: Binding) -> bool:
     """Whether each call of `a` by keywords is a call of `b`, too."""
-    wider = {("int", "sizes"), ("int", "float"), ("bool", "int"), ("int", "dims")}
+    wider = {("bool", "int")}
+    wider |= {("int", other) for other in ("sizes", "float", "dims", "std::vector<std::int64_t>")}
     of = {x.name: x for x in b.arguments}
     for x in a.arguments:
         y = of.pop(x.name, None)
@@ -142,7 +143,6 @@ def spread_list(types: Types, b: Binding) -> int | None:
 def define_spread(types: Types, target: str, name: str, b: Binding, call: str, of_tensor: bool) -> str:
     """Defines the overload whose list is given as separate arguments."""
     first, rest = b.arguments[0], b.arguments[1:]
-    list_type = first.type.removeprefix("const ").removesuffix("&")
     self = "const Tensor& self, " if of_tensor else ""
     passed = ", ".join(["values", *b.passed[1:]])
     more = "".join(f", {a.type} {a.name}" for a in rest)
@@ -150,7 +150,7 @@ def define_spread(types: Types, target: str, name: str, b: Binding, call: str, o
     value = f"self.{call}({passed})" if of_tensor else f"{call}({passed})"
     return (
         f'{target}.def("{name}", []({self}const nb::args& {first.name}{more}) {{\n'
-        f"const auto values = nb::cast<{list_type}>({first.name});\n"
+        f"const auto values = nb::cast<{first.value_type}>({first.name});\n"
         f"const Unlocked unlocked;\n{b.statements}return {value};\n"
         f'}}, nb::arg("{first.name}"){named});\n'
     )

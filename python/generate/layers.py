@@ -7,7 +7,7 @@ from pathlib import Path
 from declarations import Class, Function, Header, Parameter, parameters, split
 from emit import Binding, annotations, bind, declared, define, doc, unit, without_covered
 from ops import write
-from types_of import Types, Unsupported
+from types_of import Argument, Types, Unsupported
 
 # python/src/containers.cpp and modules.cpp bind these by hand.
 BY_HAND = {"Sequential", "ModuleList", "ModuleDict", "ParameterList", "ParameterDict"}
@@ -131,11 +131,12 @@ class Layers:
         if not made:
             self.unbound[f"nn.{name}"] = "no constructor"
         for b in made:
-            passed = "".join(f", {p}" for p in b.passed).removeprefix(", ")
             comma = ", " if b.arguments else ""
+            kept = ", ".join(f'{{"{a.name}", option_value({kept_value(a)})}}' for a in b.arguments)
             text += (
-                f'bound.def("__init__", [](M* self{comma}{declared(b)}) {{\nconst Unlocked unlocked;\n'
-                f"{b.statements}new (self) M({passed});\n}}{annotations(b)});\n"
+                f'bound.def("__init__", [](M* self{comma}{declared(b)}) {{\n{{\nconst Unlocked unlocked;\n'
+                f"{b.statements}new (self) M({', '.join(b.passed)});\n}}\n"
+                f"keep_options(*self, {{{kept}}});\n}}{annotations(b)});\n"
             )
         for b in self.calls(name, c, arguments):
             comma = ", " if b.arguments else ""
@@ -146,7 +147,22 @@ class Layers:
                 f'bound.def("__call__", [](M& self{comma}{declared(b)}) {{\nconst Unlocked unlocked;\n'
                 f"{b.statements}return {value};\n}}{annotations(b)});\n"
             )
-        return text + self.fields(c) + "}\n"
+        return text + self.fields(c) + self.options(c, made) + "}\n"
+
+    def options(self, c: Class, made: list[Binding]) -> str:
+        """Returns the options as attributes, where no member has the name.  Tensors and layers are no options."""
+        classes = [*self.chain(c), self.classes["Module"]]
+        hidden = {member.name for each in classes for member in each.fields + each.functions}
+        text = ""
+        for a in (a for b in made for a in b.arguments):
+            if a.name in hidden or a.kind == "tensor" or a.kind in self.types.layers:
+                continue
+            hidden.add(a.name)
+            text += (
+                f'bound.def_prop_ro("{a.name}", [](nb::handle self) {{\n'
+                f'return option<{a.value_type}>(self, "{a.name}");\n}}, {doc(a.comment)});\n'
+            )
+        return text
 
     def fields(self, c: Class) -> str:
         text = ""
@@ -154,8 +170,11 @@ class Layers:
             for field in each.fields:
                 if field.type == "Variable":
                     text += (
-                        f'bound.def_prop_ro("{field.name}", [](const M& self) {{\n'
-                        f"return member_of(self, self.{field.name});\n}}, {doc(field.comment)});\n"
+                        f'bound.def_prop_rw("{field.name}", [](const M& self) {{\n'
+                        f"return member_of(self, self.{field.name});\n"
+                        "}, [](M& self, Member value) {\n"
+                        f'replace_member(self, "{field.name}", self.{field.name}, value);\n'
+                        f'}}, nb::for_setter(nb::arg("value").none()), {doc(field.comment)});\n'
                     )
                 elif field.type in self.concrete:
                     text += (
@@ -165,6 +184,13 @@ class Layers:
         return text
 
 
+def kept_value(a: Argument) -> str:
+    """Returns the value of an option that its attribute has: strides of 0 are the sizes of the windows."""
+    if a.name != "stride" or not re.fullmatch(r"Window\w+<\d>\(0\)", a.default or ""):
+        return a.name
+    return f"stride == {a.default} ? kernel_size : stride"
+
+
 def takes_one(f: Function) -> bool:
     """Whether a call operator can be called with one argument."""
     return all(p.default is not None for p in f.parameters[1:])
@@ -172,7 +198,7 @@ def takes_one(f: Function) -> bool:
 
 def write_layers(out: Path, types: Types, headers: dict[str, Header]) -> dict[str, str]:
     layers = Layers(types, headers)
-    includes = '#include "generated.hpp"\n#include "modules.hpp"\n'
+    includes = '#include "generated.hpp"\n#include "modules.hpp"\n#include "options.hpp"\n'
     # A class comes before those that have it as a member.
     names = sorted(
         layers.concrete,

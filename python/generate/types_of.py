@@ -19,6 +19,12 @@ class Argument:
     value: str  # the expression that is passed on
     default: str | None  # an expression, or None where it must be given
     kind: str  # arguments of one kind accept the same objects
+    comment: str = ""
+
+    @property
+    def value_type(self) -> str:
+        """The binding's type without const and reference."""
+        return self.type.removeprefix("const ").removesuffix("&")
 
 
 # Names that Python reserves, and those of PyTorch where the library's would be reserved.
@@ -194,7 +200,7 @@ class Types:
             raise Unsupported(f"a module of type {type}, which is moved")
         default = p.default if p.default is not None else ("{}" if has_default else None)
         bound, value, default, kind = self.binding(type, name, default)
-        return Argument(name, bound, value, default, kind)
+        return Argument(name, bound, value, default, kind, p.comment)
 
     def binding(self, type: str, name: str, default: str | None) -> Bound:
         """Returns the type of the binding's parameter, the expression that is passed on, the default, and the kind."""

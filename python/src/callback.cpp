@@ -60,9 +60,10 @@ Unlocked::Unlocked() : state_(PyEval_SaveThread())
 Unlocked::~Unlocked()
 {
     if (ending && !ends_python) stay();
+    PyEval_RestoreThread(
+        state_); // before it counts as outside, so that the interpreter does not end meanwhile
     --depth;
     --inside;
-    PyEval_RestoreThread(state_);
     // The main thread, which handles the pending calls, may be in a long call without Python.
     if (any_released) release_all(nullptr);
 }

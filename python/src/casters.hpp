@@ -96,17 +96,15 @@ template <> struct type_caster<reprise::Dim> {
     }
 };
 
-// A list of items, or one of them.
+// A list of items, or one of them; a tuple in Python.  Types of lists derive from it and have their own Name.
 template <class List, class Item> struct list_or_item_caster {
-    NB_TYPE_CASTER(List,
-                   io_name("int | reprise._core.Dim | collections.abc.Sequence[int | reprise._core.Dim]",
-                           "tuple[int | reprise._core.Dim, ...]"))
+    NB_TYPE_CASTER(List, io_name("int | collections.abc.Sequence[int]", "tuple[int, ...]"))
 
     bool from_python(handle from, std::uint32_t flags, cleanup_list* cleanup) noexcept
     {
         value.clear();
         make_caster<Item> one;
-        if (one.from_python(from, flags, cleanup)) {
+        if (!PyBool_Check(from.ptr()) && one.from_python(from, flags, cleanup)) {
             value.push_back(one.value);
             return true;
         }
@@ -124,59 +122,28 @@ template <class List, class Item> struct list_or_item_caster {
         });
     }
 };
-template <> struct type_caster<reprise::Shape> : list_or_item_caster<reprise::Shape, reprise::Dim> {};
+template <> struct type_caster<reprise::Shape> : list_or_item_caster<reprise::Shape, reprise::Dim> {
+    static constexpr auto Name =
+        io_name("int | reprise._core.Dim | collections.abc.Sequence[int | reprise._core.Dim]",
+                "tuple[int | reprise._core.Dim, ...]");
+};
+template <> struct type_caster<std::vector<std::int64_t>>
+    : list_or_item_caster<std::vector<std::int64_t>, std::int64_t> {};
 
-template <class List> struct numbers_caster {
-    NB_TYPE_CASTER(List, io_name("float | collections.abc.Sequence[float]", "tuple[float, ...]"))
-
-    bool from_python(handle from, std::uint32_t flags, cleanup_list* cleanup) noexcept
-    {
-        value.clear();
-        make_caster<double> one;
-        if (one.from_python(from, flags, cleanup)) {
-            value.push_back(one.value);
-            return true;
-        }
-        return reprise::python::each_item(from, [&](handle given, std::size_t) {
-            make_caster<double> item;
-            if (!item.from_python(given, flags | cast_flags::convert, cleanup)) return false;
-            value.push_back(item.value);
-            return true;
-        });
-    }
-    static handle from_cpp(const List& list, rv_policy, cleanup_list*) noexcept
-    {
-        return reprise::python::tuple_of(list.size(),
-                                         [&](std::size_t i) { return PyFloat_FromDouble(list[i]); });
-    }
+template <class List> struct numbers_caster : list_or_item_caster<List, double> {
+    static constexpr auto Name = io_name("float | collections.abc.Sequence[float]", "tuple[float, ...]");
 };
 template <> struct type_caster<reprise::ScaleFactors> : numbers_caster<reprise::ScaleFactors> {};
 template <> struct type_caster<reprise::optim::PerGroup> : numbers_caster<reprise::optim::PerGroup> {};
 
 // Dimensions to reduce over; None stands for none given.
-template <> struct type_caster<reprise::Dims> {
-    NB_TYPE_CASTER(reprise::Dims, io_name("int | collections.abc.Sequence[int] | None", "tuple[int, ...]"))
+template <> struct type_caster<reprise::Dims> : list_or_item_caster<reprise::Dims, std::int64_t> {
+    static constexpr auto Name = io_name("int | collections.abc.Sequence[int] | None", "tuple[int, ...]");
 
     bool from_python(handle from, std::uint32_t flags, cleanup_list* cleanup) noexcept
     {
         value.clear();
-        if (from.is_none()) return true;
-        make_caster<std::int64_t> one;
-        if (!PyBool_Check(from.ptr()) && one.from_python(from, flags, cleanup)) {
-            value.push_back(one.value);
-            return true;
-        }
-        return reprise::python::each_item(from, [&](handle given, std::size_t) {
-            make_caster<std::int64_t> item;
-            if (!item.from_python(given, flags | cast_flags::convert, cleanup)) return false;
-            value.push_back(item.value);
-            return true;
-        });
-    }
-    static handle from_cpp(const reprise::Dims& dims, rv_policy, cleanup_list*) noexcept
-    {
-        return reprise::python::tuple_of(dims.size(),
-                                         [&](std::size_t i) { return PyLong_FromLongLong(dims[i]); });
+        return from.is_none() || list_or_item_caster::from_python(from, flags, cleanup);
     }
 };
 

@@ -83,6 +83,12 @@ void bind_sequential(nb::module_& m)
                 return nb::borrow(self);
             },
             "module"_a)
+        .def(
+            "add_module",
+            [](nn::Sequential& s, const std::string& name, const Pointer& module) {
+                s.push_back(name, module);
+            },
+            "name"_a, "module"_a, "Appends a module under a name.")
         .def("__len__", &nn::Sequential::size)
         .def(
             "__getitem__",

@@ -54,13 +54,7 @@ void bind_descriptions(nb::module_& m)
         .def("__repr__", [](const DeviceDescription& d) {
             return "<" + (d.name.empty() ? "refused" : d.name) + ": " + d.description + ">";
         });
-    m.def(
-        "devices",
-        [] {
-            const Unlocked unlocked;
-            return devices();
-        },
-        "The devices of this machine.");
+    m.def("devices", &devices, "The devices of this machine.", nb::call_guard<Unlocked>());
 }
 
 void bind_stats(nb::module_& m)
@@ -81,11 +75,9 @@ void bind_stats(nb::module_& m)
         .def_ro("bytes_placed", &Stats::bytes_placed);
     m.def(
         "stats",
-        [](const std::optional<DeviceName>& device) {
-            const Unlocked unlocked;
-            return device ? stats(device->device()) : stats();
-        },
-        "device"_a = nb::none(), "The counters of a device, or the sums over all.");
+        [](const std::optional<DeviceName>& device) { return device ? stats(device->device()) : stats(); },
+        "device"_a = nb::none(), "The counters of a device, or the sums over all.",
+        nb::call_guard<Unlocked>());
 }
 
 void bind_random(nb::module_& m)
@@ -112,12 +104,8 @@ void bind_devices(nb::module_& m)
     bind_dtypes(m);
     nb::class_<Device>(m, "Device", "A device that computes: \"vulkan:0\", \"cuda:0\" or \"reference\".")
         .def(
-            "__init__",
-            [](Device* self, const DeviceName& name) {
-                const Unlocked unlocked;
-                new (self) Device(name.device());
-            },
-            "name"_a)
+            "__init__", [](Device* self, const DeviceName& name) { new (self) Device(name.device()); },
+            "name"_a, nb::call_guard<Unlocked>())
         .def_prop_ro("name", &Device::name)
         .def_prop_ro("index", &Device::index)
         .def_prop_ro("description", &Device::description, "The driver's name for the device.")
@@ -145,28 +133,19 @@ void bind_devices(nb::module_& m)
     bind_random(m);
     m.def("default_device", &default_device, "The device of new tensors.", nb::call_guard<Unlocked>());
     m.def(
-        "set_default_device",
-        [](const DeviceName& device) {
-            const Unlocked unlocked;
-            set_default_device(device.device());
-        },
-        "device"_a, "Sets the device of new tensors, for all threads.");
+        "set_default_device", [](const DeviceName& device) { set_default_device(device.device()); },
+        "device"_a, "Sets the device of new tensors, for all threads.", nb::call_guard<Unlocked>());
     m.def("reset_device", &reset_device, "name"_a, nb::call_guard<Unlocked>());
     m.def(
         "set_memory_budget",
         [](std::optional<std::uint64_t> bytes, const std::optional<DeviceName>& device) {
-            const Unlocked unlocked;
             set_memory_budget(bytes, device ? device->device() : default_device());
         },
         "bytes"_a.none(), "device"_a = nb::none(),
-        "Limits the memory of each eager evaluation; None: no limit.");
+        "Limits the memory of each eager evaluation; None: no limit.", nb::call_guard<Unlocked>());
     m.def(
-        "set_cache_directory",
-        [](const std::string& path) {
-            const Unlocked unlocked;
-            set_cache_directory(path);
-        },
-        "path"_a, "Sets the folder of compiled kernels; \"\": no cache.");
+        "set_cache_directory", [](const std::string& path) { set_cache_directory(path); }, "path"_a,
+        "Sets the folder of compiled kernels; \"\": no cache.", nb::call_guard<Unlocked>());
 }
 
 } // namespace reprise::python

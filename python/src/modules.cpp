@@ -27,9 +27,8 @@ nb::object object_of(const nn::ModulePointer& module, nb::handle owner)
     return nb::cast(module.ptr());
 }
 
-nb::typed<nb::object, std::optional<Variable>> member_of(const nn::Module& module, const Variable& v)
+Member member_of(const nn::Module& module, const Variable& v)
 {
-    using Member = nb::typed<nb::object, std::optional<Variable>>;
     if (!v.defined()) return nb::borrow<Member>(nb::none());
     bool is_parameter = v.requires_grad();
     if (!is_parameter) // frozen, or a running value
@@ -63,15 +62,15 @@ bool has_setter(nb::handle self, const nb::str& name)
 void set_attribute(nb::handle self, const nb::str& name, nb::handle value)
 {
     PythonSide* const module = python_side(self);
-    if (module && has_setter(self, name)) {
+    if (has_setter(self, name)) {
         set_plain(self, name, value); // what it sets is registered then
         return;
     }
     if (module) module->attribute_is_set(name.c_str(), value);
     else if (nb::isinstance<nn::Module>(value) || nb::isinstance<Variable>(value))
         throw nb::type_error(
-            "A layer of the library takes no other modules and parameters: put it into a class of your own "
-            "that derives from nn.Module.  To share a weight, compute with nn.functional.linear(x, weight).");
+            "A layer of the library takes no further modules and parameters: put it into a class of your own "
+            "that derives from nn.Module.");
     set_plain(self, name, value);
 }
 
@@ -105,7 +104,11 @@ void register_buffer(nb::handle self, const nb::str& name, nb::handle value)
 {
     PythonSide* const module = python_side(self);
     if (!module) throw nb::type_error("Only classes that derive from nn.Module have further buffers.");
-    set_plain(self, name, nb::cast(module->add_buffer(name.c_str(), tensor_of(value))));
+    const bool is_buffer = nb::isinstance<Variable>(value) && !nb::isinstance<Parameter>(value) &&
+                           !nb::cast<const Variable&>(value).requires_grad();
+    const Variable buffer = is_buffer ? nb::cast<const Variable&>(value) : Variable(tensor_of(value), false);
+    module->add_buffer(name.c_str(), buffer);
+    set_plain(self, name, nb::cast(buffer));
 }
 
 nb::any call(nb::handle self, const nb::args& arguments, const nb::kwargs& keywords)
@@ -177,6 +180,9 @@ template <class... Lists> auto hook_of(const nb::callable& f)
         return out;
     };
 }
+
+// A function of reprise/_pickling.py.
+nb::object pickling(const char* function) { return nb::module_::import_("reprise._pickling").attr(function); }
 
 template <class T> nb::list pairs_of(const OrderedDict<T>& dictionary)
 {
@@ -411,12 +417,21 @@ void bind_modules(nb::module_& m)
         .def("register_parameter", &register_parameter, "name"_a, "value"_a.none())
         .def("register_module", &register_module, "name"_a, "module"_a.none())
         .def("add_module", &register_module, "name"_a, "module"_a.none())
-        .def("__reduce_ex__",
-             [](nb::handle, nb::handle) -> nb::tuple {
-                 throw nb::type_error(
-                     "Modules can't be copied or pickled: make another one of the same class "
-                     "and call load_state_dict(other.state_dict()).");
+        .def("_registered",
+             [](const nn::Module& self) -> std::optional<std::vector<std::string>> {
+                 const auto* const side = dynamic_cast<const PythonSide*>(&self);
+                 return side ? std::optional(side->registered()) : std::nullopt;
              })
+        .def(
+            "__reduce_ex__",
+            [](nb::handle self, nb::handle) { return nb::borrow<nb::tuple>(pickling("reduced")(self)); },
+            "protocol"_a)
+        .def(
+            "__getstate__", [](nb::handle self) { return pickling("state_of")(self); },
+            "What copies and pickles hold: the attributes, and how they are registered.")
+        .def(
+            "__setstate__", [](nb::handle self, nb::handle state) { pickling("set_state")(self, state); },
+            "state"_a)
         .def(
             "register_forward_pre_hook",
             [](nn::Module& self, const nb::callable& hook) {

@@ -17,7 +17,8 @@
 namespace reprise::python {
 
 // A member of a module as Python's object: nn.Parameter if it is among the module's parameters.
-nb::typed<nb::object, std::optional<Variable>> member_of(const nn::Module&, const Variable&);
+using Member = nb::typed<nb::object, std::optional<Variable>>;
+Member member_of(const nn::Module&, const Variable&);
 
 // A module as Python's object, the existing one where there is one.
 nb::object object_of(const nn::ModulePointer&, nb::handle owner);
@@ -29,7 +30,9 @@ public:
     // Registers the value under the name if it is a parameter or a module, in place of what the name had.
     virtual void attribute_is_set(const std::string& name, nb::handle value) = 0;
     virtual void attribute_is_deleted(const std::string& name) = 0;
-    virtual Variable add_buffer(const std::string& name, const Tensor&) = 0;
+    virtual void add_buffer(const std::string& name, const Variable&) = 0;
+    // The names that are registered, in order.
+    virtual std::vector<std::string> registered() const = 0;
     // What super() calls: the members of the C++ class.
     virtual Tensor base_forward(const Tensor& x) = 0;
     virtual std::string base_extra_repr() const = 0;
@@ -71,11 +74,16 @@ public:
         leave(*old);
         entries_.erase(old);
     }
-    Variable add_buffer(const std::string& name, const Tensor& value) override
+    void add_buffer(const std::string& name, const Variable& value) override
     {
-        const Variable buffer(value, false);
-        put(find(name), {name, Kind::buffer, buffer, nullptr});
-        return buffer;
+        put(find(name), {name, Kind::buffer, value, nullptr});
+    }
+    std::vector<std::string> registered() const override
+    {
+        std::vector<std::string> names;
+        for (const Entry& e : entries_)
+            if (is_registered(e)) names.push_back(e.name);
+        return names;
     }
 
     nb::object call(nb::handle self, const nb::args& arguments, const nb::kwargs& keywords) override

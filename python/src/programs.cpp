@@ -94,49 +94,30 @@ void bind_descriptions(nb::class_<RecordedFunction>& program)
     using Sizes = std::vector<std::int64_t>;
     program
         .def(
-            "text",
-            [](const RecordedFunction& f) {
-                const Unlocked unlocked;
-                return f.program.text();
-            },
-            "Describes inputs, symbols, conditions, state, results, values and launches.")
+            "text", [](const RecordedFunction& f) { return f.program.text(); },
+            "Describes inputs, symbols, conditions, state, results, values and launches.",
+            nb::call_guard<Unlocked>())
         .def(
-            "dot",
-            [](const RecordedFunction& f) {
-                const Unlocked unlocked;
-                return f.program.dot();
-            },
-            "The plan as a graph for Graphviz.")
+            "dot", [](const RecordedFunction& f) { return f.program.dot(); },
+            "The plan as a graph for Graphviz.", nb::call_guard<Unlocked>())
         .def(
-            "svg",
-            [](const RecordedFunction& f, const Sizes& sizes) {
-                const Unlocked unlocked;
-                return f.program.svg(sizes);
-            },
+            "svg", [](const RecordedFunction& f, const Sizes& sizes) { return f.program.svg(sizes); },
             "sizes"_a,
-            "Draws the memory of the temporaries for values of the symbols, in the order of text().")
+            "Draws the memory of the temporaries for values of the symbols, in the order of text().",
+            nb::call_guard<Unlocked>())
         .def("launches", [](const RecordedFunction& f) { return f.program.launches(); })
         .def(
-            "times",
-            [](const RecordedFunction& f) {
-                const Unlocked unlocked;
-                return f.program.times();
-            },
-            "The launches of the newest finished call, if it was recorded with timestamps.")
+            "times", [](const RecordedFunction& f) { return f.program.times(); },
+            "The launches of the newest finished call, if it was recorded with timestamps.",
+            nb::call_guard<Unlocked>())
         .def(
-            "memory",
-            [](const RecordedFunction& f, const Sizes& sizes) {
-                const Unlocked unlocked;
-                return f.program.memory(sizes);
-            },
-            "sizes"_a, "The memory that a call holds for values of the symbols, in the order of text().")
+            "memory", [](const RecordedFunction& f, const Sizes& sizes) { return f.program.memory(sizes); },
+            "sizes"_a, "The memory that a call holds for values of the symbols, in the order of text().",
+            nb::call_guard<Unlocked>())
         .def(
             "memory_by_launch",
-            [](const RecordedFunction& f, const Sizes& sizes) {
-                const Unlocked unlocked;
-                return f.program.memory_by_launch(sizes);
-            },
-            "sizes"_a, "The bytes of temporaries in use at each launch.");
+            [](const RecordedFunction& f, const Sizes& sizes) { return f.program.memory_by_launch(sizes); },
+            "sizes"_a, "The bytes of temporaries in use at each launch.", nb::call_guard<Unlocked>());
 }
 
 void bind_results(nb::module_& m)

@@ -26,27 +26,11 @@ void bind_properties(nb::class_<Tensor>& tensor)
         .def_prop_ro("itemsize", &Tensor::itemsize, "The bytes of one element.")
         .def_prop_ro("nbytes", &Tensor::nbytes, "The bytes of all elements.")
         .def_prop_ro("retains_grad", &Tensor::retains_grad, "Whether retain_grad() was called.")
-        .def_prop_ro(
-            "data",
-            [](const Tensor& t) {
-                const Unlocked unlocked;
-                return t.detach();
-            },
-            "The same value, through which no gradient flows.")
-        .def_prop_ro(
-            "T",
-            [](const Tensor& t) {
-                const Unlocked unlocked;
-                return t.T();
-            },
-            "All dimensions in reverse order; a view.")
-        .def_prop_ro(
-            "mT",
-            [](const Tensor& t) {
-                const Unlocked unlocked;
-                return t.mT();
-            },
-            "The last two dimensions swapped; a view.")
+        .def_prop_ro("data", &Tensor::detach, "The same value, through which no gradient flows.",
+                     nb::call_guard<Unlocked>())
+        .def_prop_ro("T", &Tensor::T, "All dimensions in reverse order; a view.", nb::call_guard<Unlocked>())
+        .def_prop_ro("mT", &Tensor::mT, "The last two dimensions swapped; a view.",
+                     nb::call_guard<Unlocked>())
         .def_prop_rw("requires_grad", &Tensor::requires_grad,
                      [](Tensor& t, bool on) { t.requires_grad_(on); })
         .def_prop_rw(
@@ -66,10 +50,8 @@ void bind_properties(nb::class_<Tensor>& tensor)
 void bind_conversions(nb::class_<Tensor>& tensor)
 {
     const auto add = [&](const char* name, DType dtype) {
-        tensor.def(name, [dtype](const Tensor& t) {
-            const Unlocked unlocked;
-            return t.to(dtype);
-        });
+        tensor.def(
+            name, [dtype](const Tensor& t) { return t.to(dtype); }, nb::call_guard<Unlocked>());
     };
     add("float", f32);
     add("double", f64);
@@ -79,12 +61,8 @@ void bind_conversions(nb::class_<Tensor>& tensor)
     add("int", i32);
     add("bool", boolean);
     tensor.def(
-        "cuda",
-        [](const Tensor& t) {
-            const Unlocked unlocked;
-            return t.to(Device("cuda:0"));
-        },
-        "The elements on the device \"cuda:0\".");
+        "cuda", [](const Tensor& t) { return t.to(Device("cuda:0")); },
+        "The elements on the device \"cuda:0\".", nb::call_guard<Unlocked>());
 }
 
 void bind_gradients(nb::class_<Tensor>& tensor)
@@ -93,12 +71,10 @@ void bind_gradients(nb::class_<Tensor>& tensor)
         .def(
             "backward",
             [](const Tensor& t, const std::optional<Tensor>& gradient, std::optional<bool> retain_graph,
-               bool create_graph) {
-                const Unlocked unlocked;
-                t.backward(tensor_or_none(gradient), retain_graph, create_graph);
-            },
+               bool create_graph) { t.backward(tensor_or_none(gradient), retain_graph, create_graph); },
             "gradient"_a = nb::none(), "retain_graph"_a = nb::none(), "create_graph"_a = false,
-            "Adds the gradients of this tensor to the grad of each leaf that requires one.")
+            "Adds the gradients of this tensor to the grad of each leaf that requires one.",
+            nb::call_guard<Unlocked>())
         .def(
             "register_hook",
             [](const Tensor& t, std::function<std::optional<Tensor>(const Tensor&)> hook) {
@@ -134,6 +110,7 @@ template <class Leaf, class Class> void bind_leaf(Class& leaf)
                 {
                     const Unlocked unlocked;
                     copy = Leaf(v.detach().clone(), v.requires_grad());
+                    if (const Tensor grad = v.grad(); grad.defined()) copy.set_grad(grad.clone());
                 }
                 return nb::steal<nb::typed<nb::object, Leaf>>(
                     object_of_variable(copy, std::is_same_v<Leaf, Parameter>));
@@ -192,11 +169,10 @@ nb::class_<Tensor> bind_tensor(nb::module_& m)
     bind_gradients(tensor);
     bind_conversions(tensor);
     tensor.def("__hash__", [](const Tensor& t) { return std::hash<const void*>()(t.cell().get()); })
-        .def("__repr__",
-             [](const Tensor& t) {
-                 const Unlocked unlocked;
-                 return t.defined() ? to_string(t) : std::string("<undefined tensor>");
-             })
+        .def(
+            "__repr__",
+            [](const Tensor& t) { return t.defined() ? to_string(t) : std::string("<undefined tensor>"); },
+            nb::call_guard<Unlocked>())
         .def("__format__",
              [](const Tensor& t, const std::string& format) -> nb::object {
                  if (format.empty()) return nb::str(nb::cast(t));
@@ -214,19 +190,10 @@ nb::class_<Tensor> bind_tensor(nb::module_& m)
     m.def("_restored", &restored, "bytes"_a, "shape"_a, "dtype"_a);
     bind_variables(m);
     m.def(
-        "eval",
-        [](const std::vector<Tensor>& tensors) {
-            const Unlocked unlocked;
-            eval(tensors);
-        },
-        "tensors"_a, "Starts the computation of several tensors together, without waiting.");
+        "eval", [](const std::vector<Tensor>& tensors) { eval(tensors); }, "tensors"_a,
+        "Starts the computation of several tensors together, without waiting.", nb::call_guard<Unlocked>());
     m.def(
-        "to_string",
-        [](const Tensor& t) {
-            const Unlocked unlocked;
-            return to_string(t);
-        },
-        "x"_a);
+        "to_string", [](const Tensor& t) { return to_string(t); }, "x"_a, nb::call_guard<Unlocked>());
     return tensor;
 }
 

@@ -199,3 +199,29 @@ def test_a_module_may_end_before_those_that_it_is_in():
     vars(net).clear()  # the children are gone without __delattr__
     gc.collect()
     assert net.children() == [] and [n for n, _ in net.named_parameters()] == ["scale"]
+
+
+def test_options_are_attributes():
+    layer = nn.Linear(3, 2)
+    assert (layer.in_features, layer.out_features) == (3, 2) and layer.bias.shape == (2,)
+    conv = nn.Conv2d(4, 8, 3, padding="same", groups=2, bias=False)
+    assert conv.kernel_size == (3, 3) and conv.stride == (1, 1) and conv.padding == "same"
+    assert conv.groups == 2 and conv.padding_mode == "zeros" and conv.bias is None
+    assert nn.Conv1d(1, 1, 3, padding=2).padding == (2,)
+    assert nn.MaxPool2d((2, 3)).stride == (2, 3) and nn.AvgPool1d(2, 1).stride == (1,)
+    assert nn.Dropout(0.25).p == 0.25 and nn.LeakyReLU().negative_slope == 0.01 and nn.Softmax(1).dim == 1
+    assert nn.LayerNorm(5).normalized_shape == (5,) and nn.RMSNorm((2, 3)).normalized_shape == (2, 3)
+    assert nn.LayerNorm(normalized_shape=5).eps == 1e-5 and nn.BatchNorm2d(num_features=3).num_features == 3
+    lstm = nn.LSTM(3, 4, num_layers=2)
+    assert (lstm.input_size, lstm.hidden_size, lstm.num_layers, lstm.bias) == (3, 4, 2, True)
+    assert nn.CrossEntropyLoss(reduction="sum").reduction == "sum" and nn.Embedding(4, 2).padding_idx is None
+    assert nn.MultiheadAttention(8, 2).num_heads == 2 and nn.TransformerEncoderLayer(8, 2).nhead == 2
+
+
+def test_options_are_read_only_and_belong_to_the_layer_that_was_made():
+    with pytest.raises(AttributeError):
+        nn.Dropout(0.5).p = 0.1
+    with pytest.raises(AttributeError, match="part"):
+        nn.MultiheadAttention(8, 2).out_proj.in_features
+    assert callable(nn.PReLU(2).num_parameters), "a method of all modules is no option"
+    assert "the probability, from 0 to 1" in nn.Dropout.p.__doc__

@@ -46,6 +46,9 @@ try:
 except rp.Error as e:
     print(e.kind)
 StepLR(opt, 1).step()
+net.fc.weight = nn.Embedding(10, 6272).weight
+features: int = net.fc.in_features
+sizes: tuple[int, ...] = net.conv.kernel_size
 a: rp.Tensor = rp.record(lambda x: x * 2, [rp.spec([2])])(total)
 nn.utils.clip_grad_norm_(net.eval().parameters(), 1.0)
 logits.no_such_method()

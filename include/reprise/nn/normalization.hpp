@@ -68,9 +68,9 @@ class BatchNorm1d : public BatchNorm {
 public:
     REPRISE_LAYER(BatchNorm1d)
     using BatchNorm::BatchNorm;
-    // Throws Error(argument) for channels below 1 and options out of range.
-    explicit BatchNorm1d(std::int64_t channels, const BatchNormSettings& options = {})
-        : BatchNorm("BatchNorm1d", channels, options, {2, 3})
+    // Throws Error(argument) for num_features below 1 and options out of range.
+    explicit BatchNorm1d(std::int64_t num_features, const BatchNormSettings& options = {})
+        : BatchNorm("BatchNorm1d", num_features, options, {2, 3})
     {}
 };
 // BatchNorm of x [N, C, H, W].
@@ -78,9 +78,9 @@ class BatchNorm2d : public BatchNorm {
 public:
     REPRISE_LAYER(BatchNorm2d)
     using BatchNorm::BatchNorm;
-    // Throws Error(argument) for channels below 1 and options out of range.
-    explicit BatchNorm2d(std::int64_t channels, const BatchNormSettings& options = {})
-        : BatchNorm("BatchNorm2d", channels, options, {4})
+    // Throws Error(argument) for num_features below 1 and options out of range.
+    explicit BatchNorm2d(std::int64_t num_features, const BatchNormSettings& options = {})
+        : BatchNorm("BatchNorm2d", num_features, options, {4})
     {}
 };
 // BatchNorm of x [N, C, D, H, W].
@@ -88,9 +88,9 @@ class BatchNorm3d : public BatchNorm {
 public:
     REPRISE_LAYER(BatchNorm3d)
     using BatchNorm::BatchNorm;
-    // Throws Error(argument) for channels below 1 and options out of range.
-    explicit BatchNorm3d(std::int64_t channels, const BatchNormSettings& options = {})
-        : BatchNorm("BatchNorm3d", channels, options, {5})
+    // Throws Error(argument) for num_features below 1 and options out of range.
+    explicit BatchNorm3d(std::int64_t num_features, const BatchNormSettings& options = {})
+        : BatchNorm("BatchNorm3d", num_features, options, {5})
     {}
 };
 
@@ -124,9 +124,9 @@ class InstanceNorm1d : public InstanceNorm {
 public:
     REPRISE_LAYER(InstanceNorm1d)
     using InstanceNorm::InstanceNorm;
-    // Throws Error(argument) for channels below 1 and options out of range.
-    explicit InstanceNorm1d(std::int64_t channels, const InstanceNormSettings& options = {})
-        : InstanceNorm("InstanceNorm1d", channels, options, 3)
+    // Throws Error(argument) for num_features below 1 and options out of range.
+    explicit InstanceNorm1d(std::int64_t num_features, const InstanceNormSettings& options = {})
+        : InstanceNorm("InstanceNorm1d", num_features, options, 3)
     {}
 };
 // InstanceNorm of x [N, C, H, W] or [C, H, W].
@@ -134,9 +134,9 @@ class InstanceNorm2d : public InstanceNorm {
 public:
     REPRISE_LAYER(InstanceNorm2d)
     using InstanceNorm::InstanceNorm;
-    // Throws Error(argument) for channels below 1 and options out of range.
-    explicit InstanceNorm2d(std::int64_t channels, const InstanceNormSettings& options = {})
-        : InstanceNorm("InstanceNorm2d", channels, options, 4)
+    // Throws Error(argument) for num_features below 1 and options out of range.
+    explicit InstanceNorm2d(std::int64_t num_features, const InstanceNormSettings& options = {})
+        : InstanceNorm("InstanceNorm2d", num_features, options, 4)
     {}
 };
 // InstanceNorm of x [N, C, D, H, W] or [C, D, H, W].
@@ -144,9 +144,9 @@ class InstanceNorm3d : public InstanceNorm {
 public:
     REPRISE_LAYER(InstanceNorm3d)
     using InstanceNorm::InstanceNorm;
-    // Throws Error(argument) for channels below 1 and options out of range.
-    explicit InstanceNorm3d(std::int64_t channels, const InstanceNormSettings& options = {})
-        : InstanceNorm("InstanceNorm3d", channels, options, 5)
+    // Throws Error(argument) for num_features below 1 and options out of range.
+    explicit InstanceNorm3d(std::int64_t num_features, const InstanceNormSettings& options = {})
+        : InstanceNorm("InstanceNorm3d", num_features, options, 5)
     {}
 };
 
@@ -191,8 +191,8 @@ public:
     // Throws Error(argument) for no sizes, a size below 1 and an eps below 0.
     explicit LayerNorm(std::vector<std::int64_t> normalized_shape, const LayerNormSettings& = {});
     // Over the last dimension, of this size.
-    explicit LayerNorm(std::int64_t size, const LayerNormSettings& options = {})
-        : LayerNorm(std::vector<std::int64_t>{size}, options)
+    explicit LayerNorm(std::int64_t normalized_shape, const LayerNormSettings& options = {})
+        : LayerNorm(std::vector<std::int64_t>{normalized_shape}, options)
     {}
     Tensor forward(Tensor x) override;
     std::string extra_repr() const override;
@@ -220,8 +220,8 @@ public:
     // Throws Error(argument) for no sizes, a size below 1 and an eps below 0.
     explicit RMSNorm(std::vector<std::int64_t> normalized_shape, const RMSNormOptions& = {});
     // Over the last dimension, of this size.
-    explicit RMSNorm(std::int64_t size, const RMSNormOptions& options = {})
-        : RMSNorm(std::vector<std::int64_t>{size}, options)
+    explicit RMSNorm(std::int64_t normalized_shape, const RMSNormOptions& options = {})
+        : RMSNorm(std::vector<std::int64_t>{normalized_shape}, options)
     {}
     Tensor forward(Tensor x) override;
     std::string extra_repr() const override;
