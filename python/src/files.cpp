@@ -11,7 +11,6 @@
 #include <reprise/io.hpp>
 #include <reprise/optim/grad_scaler.hpp>
 #include <reprise/optim/lr_scheduler.hpp>
-#include <reprise/path_text.hpp>
 #include <reprise/train.hpp>
 #include <reprise/train/checkpoint.hpp>
 
@@ -91,7 +90,7 @@ void bind_files(nb::module_& m, nb::module_& train_module)
             State state;
             for (auto [name, value] : tensors) state.emplace(nb::cast<std::string>(name), tensor_of(value));
             const Unlocked unlocked;
-            save_safetensors(path_text(path), state, {.metadata = metadata});
+            save_safetensors(path, state, {.metadata = metadata});
         },
         "path"_a, "tensors"_a, nb::kw_only(), "metadata"_a = nb::dict(),
         "Writes tensors or arrays by name to a safetensors file.");
@@ -99,7 +98,7 @@ void bind_files(nb::module_& m, nb::module_& train_module)
         "load_safetensors",
         [](const std::filesystem::path& path, const std::optional<DeviceName>& device) {
             const Unlocked unlocked;
-            return load_safetensors(path_text(path), device_or_none(device));
+            return load_safetensors(path, device_or_none(device));
         },
         "path"_a, "device"_a = nb::none(), "Reads the tensors of a safetensors file.");
     train_module.def(
@@ -107,7 +106,7 @@ void bind_files(nb::module_& m, nb::module_& train_module)
         [](const std::filesystem::path& path, const nb::kwargs& given) {
             const Parts parts(given);
             const Unlocked unlocked;
-            train::save_checkpoint(path_text(path), parts.parts);
+            train::save_checkpoint(path, parts.parts);
         },
         "path"_a, "parts"_a,
         "Saves objects with state_dict(), numbers and texts, and the random generator's state, in one file.");
@@ -117,7 +116,7 @@ void bind_files(nb::module_& m, nb::module_& train_module)
             const Parts parts(given);
             {
                 const Unlocked unlocked;
-                train::load_checkpoint(path_text(path), parts.parts,
+                train::load_checkpoint(path, parts.parts,
                                        {.strict = strict, .generator = generator});
             }
             return parts.loaded();

@@ -13,7 +13,6 @@
 
 #include <reprise/hooks.hpp>
 #include <reprise/model_file.hpp>
-#include <reprise/path_text.hpp>
 
 #include "arrays.hpp"
 #include "enum_names.hpp"
@@ -273,7 +272,7 @@ void bind_parameters(Class& module)
                std::function<std::optional<std::string>(const std::string&)> rename, bool cast) {
                 const Unlocked unlocked;
                 return m.load_state_dict(
-                    ModelFile(path_text(path)),
+                    ModelFile(path),
                     {.strict = strict, .prefix = prefix, .rename = std::move(rename), .cast = cast});
             },
             "path"_a, "strict"_a = true, nb::kw_only(), "prefix"_a = "", "rename"_a = nb::none(),
