@@ -50,7 +50,7 @@ struct Embeddings : nn::Module {
     }
 };
 
-struct SelfAttention : nn::Module {
+struct SelfAttention : nn::ModuleOf<rp::Tensor(rp::Tensor, rp::Tensor)> {
     nn::Linear query, key, value;
     std::int64_t heads, features;
     double dropout;
@@ -66,7 +66,7 @@ struct SelfAttention : nn::Module {
     }
 
     // x: [batch, seq, features]; seen: bool [batch, 1, 1, seq], the tokens that are attended to.
-    rp::Tensor forward(const rp::Tensor& x, const rp::Tensor& seen)
+    rp::Tensor forward(rp::Tensor x, rp::Tensor seen) override
     {
         const rp::Dim batch = x.size(0), seq = x.size(1);
         const auto split = [&](const rp::Tensor& y) { // [batch, heads, seq, features of a head]
@@ -80,7 +80,7 @@ struct SelfAttention : nn::Module {
 };
 
 // A linear layer of y, whose result is added to x, the input of the block, and a norm.
-struct Output : nn::Module {
+struct Output : nn::ModuleOf<rp::Tensor(rp::Tensor, rp::Tensor)> {
     nn::Linear dense;
     nn::LayerNorm norm;
     nn::Dropout dropout;
@@ -93,10 +93,10 @@ struct Output : nn::Module {
         register_module("LayerNorm", norm);
         register_module("dropout", dropout);
     }
-    rp::Tensor forward(const rp::Tensor& y, const rp::Tensor& x) { return norm(dropout(dense(y)) + x); }
+    rp::Tensor forward(rp::Tensor y, rp::Tensor x) override { return norm(dropout(dense(y)) + x); }
 };
 
-struct Attention : nn::Module {
+struct Attention : nn::ModuleOf<rp::Tensor(rp::Tensor, rp::Tensor)> {
     SelfAttention self;
     Output output;
 
@@ -105,7 +105,7 @@ struct Attention : nn::Module {
         register_module("self", self);
         register_module("output", output);
     }
-    rp::Tensor forward(const rp::Tensor& x, const rp::Tensor& seen)
+    rp::Tensor forward(rp::Tensor x, rp::Tensor seen) override
     {
         return output.forward(self.forward(x, seen), x);
     }
@@ -121,7 +121,7 @@ template <auto activation> struct Dense : nn::Module {
 inline constexpr auto gelu = [](const rp::Tensor& x) { return rp::gelu(x); };
 inline constexpr auto tanh = [](const rp::Tensor& x) { return rp::tanh(x); };
 
-struct Layer : nn::Module {
+struct Layer : nn::ModuleOf<rp::Tensor(rp::Tensor, rp::Tensor)> {
     Attention attention;
     Dense<gelu> intermediate;
     Output output;
@@ -133,14 +133,14 @@ struct Layer : nn::Module {
         register_module("intermediate", intermediate);
         register_module("output", output);
     }
-    rp::Tensor forward(const rp::Tensor& x, const rp::Tensor& seen)
+    rp::Tensor forward(rp::Tensor x, rp::Tensor seen) override
     {
         const rp::Tensor y = attention.forward(x, seen);
         return output.forward(intermediate(y), y);
     }
 };
 
-struct Encoder : nn::Module {
+struct Encoder : nn::ModuleOf<rp::Tensor(rp::Tensor, rp::Tensor)> {
     nn::ModuleList layer;
 
     explicit Encoder(const Config& c)
@@ -148,7 +148,7 @@ struct Encoder : nn::Module {
         for (std::int64_t i = 0; i < c.num_hidden_layers; ++i) layer.push_back(nn::make<Layer>(c));
         register_module("layer", layer);
     }
-    rp::Tensor forward(rp::Tensor x, const rp::Tensor& seen)
+    rp::Tensor forward(rp::Tensor x, rp::Tensor seen) override
     {
         for (std::size_t i = 0; i < layer.size(); ++i)
             x = layer.at<Layer>(static_cast<std::int64_t>(i)).forward(x, seen);

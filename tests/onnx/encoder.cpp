@@ -14,7 +14,7 @@ using proto::TensorProto;
 
 constexpr int vocabulary = 40, features = 16, heads = 4, inner = 32, longest = 24, layers = 2;
 
-struct Block : nn::Module {
+struct Block : nn::ModuleOf<rp::Tensor(rp::Tensor, rp::Tensor)> {
     nn::Linear query{features, features}, key{features, features}, value{features, features};
     nn::Linear merge{features, features}, up{features, inner}, down{inner, features};
     nn::LayerNorm first{features}, second{features};
@@ -29,7 +29,7 @@ struct Block : nn::Module {
         register_module("first", first);
         register_module("second", second);
     }
-    rp::Tensor forward(rp::Tensor x, rp::Tensor mask)
+    rp::Tensor forward(rp::Tensor x, rp::Tensor mask) override
     {
         const auto split = [&](const rp::Tensor& t) {
             return t.reshape({x.size(0), x.size(1), heads, features / heads}).transpose(1, 2);
@@ -42,7 +42,7 @@ struct Block : nn::Module {
 };
 
 // Token and position embeddings, post-norm blocks, the mean over the tokens, and a classifier.
-struct Encoder : nn::Module {
+struct Encoder : nn::ModuleOf<rp::Tensor(rp::Tensor, rp::Tensor)> {
     nn::Embedding tokens{vocabulary, features}, positions{longest, features};
     std::vector<std::shared_ptr<Block>> blocks;
     nn::Linear head{features, 3};
@@ -54,7 +54,7 @@ struct Encoder : nn::Module {
             blocks.push_back(register_module("block" + std::to_string(i), std::make_shared<Block>()));
         register_module("head", head);
     }
-    rp::Tensor forward(rp::Tensor ids, rp::Tensor mask)
+    rp::Tensor forward(rp::Tensor ids, rp::Tensor mask) override
     {
         const rp::Tensor places = rp::arange(ids.size(1), {.dtype = rp::i64});
         rp::Tensor x = tokens(ids) + positions(places);
