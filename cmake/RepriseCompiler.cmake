@@ -26,6 +26,8 @@ else()
         # not for files that are compiled together, whose names may shadow each other's
         "$<$<NOT:$<BOOL:$<TARGET_PROPERTY:UNITY_BUILD>>>:-Wshadow>" -Wpedantic -ffp-contract=off
         -Wno-missing-field-initializers # members omitted from a designated initialiser have their defaults
+        # {2, 2} may be an array in an options struct, and LayerNorm({6}) has one size.
+        "$<$<CXX_COMPILER_ID:Clang,AppleClang>:-Wno-missing-braces;-Wno-braced-scalar-init>"
         $<$<BOOL:${REPRISE_WERROR}>:-Werror>)
     # Files of several tests have more sections than COFF's plain format.
     target_compile_options(reprise_compiler INTERFACE $<$<PLATFORM_ID:Windows>:-Wa,-mbig-obj>)

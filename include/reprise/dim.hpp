@@ -291,8 +291,9 @@ concept Whole = (std::integral<T> && !std::same_as<T, bool>) || std::same_as<T, 
 // sizes (below).
 class Shape : public std::vector<Dim> {
 public:
-    Shape() = default;                                          // no dimensions
-    explicit Shape(std::size_t n) : vector(n) {}                // n sizes of 0
+    Shape() = default; // no dimensions
+    // n sizes of 0.  A template, as braces are sizes: Shape({6}) has one.
+    template <std::integral N> explicit Shape(N n) : vector(static_cast<std::size_t>(n)) {}
     Shape(std::size_t n, const Dim& size) : vector(n, size) {}  // n copies of the size
     Shape(std::initializer_list<Dim> sizes) : vector(sizes) {}  // the sizes in the braces
     Shape(std::vector<Dim> sizes) : vector(std::move(sizes)) {} // the sizes of the vector

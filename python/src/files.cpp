@@ -116,8 +116,7 @@ void bind_files(nb::module_& m, nb::module_& train_module)
             const Parts parts(given);
             {
                 const Unlocked unlocked;
-                train::load_checkpoint(path, parts.parts,
-                                       {.strict = strict, .generator = generator});
+                train::load_checkpoint(path, parts.parts, {.strict = strict, .generator = generator});
             }
             return parts.loaded();
         },

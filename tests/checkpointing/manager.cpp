@@ -187,7 +187,7 @@ TEST(CheckpointManager, Measures)
     manager.register_layer("given", 10);
     EXPECT_EQ(manager.bytes("measured large"), std::nullopt);
     const auto layer = [&](const std::string& id, int count) {
-        return [&w, &manager, id, count](const Tensor& in) {
+        return [&w, id, count](const Tensor& in) {
             return checkpoint(
                 {.layer = id},
                 [&](Tensor h) {

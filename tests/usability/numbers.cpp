@@ -32,6 +32,16 @@ TEST(Numbers, CountUpSizes)
     EXPECT_THROW(small -= x.size(0), Error); // below 0
 }
 
+// Braces are sizes, also where there is one in parentheses; a number alone counts sizes of 0.
+TEST(Numbers, BracesAreSizes)
+{
+    EXPECT_EQ(Shape({6}).size(), 1u);
+    EXPECT_EQ(Shape({6})[0], 6);
+    EXPECT_EQ(Shape{6}.size(), 1u);
+    EXPECT_EQ(Shape(6).size(), 6u);
+    EXPECT_EQ(Shape(std::size_t{2}), Shape({0, 0}));
+}
+
 TEST(Numbers, SizesMakeTensors)
 {
     const Tensor x = arange(6, f32);
@@ -52,7 +62,7 @@ TEST(Numbers, ScalarsRefuseWhatTheyCannotHold)
 {
     EXPECT_EQ(Scalar(std::numeric_limits<std::int64_t>::max()).toLong(),
               std::numeric_limits<std::int64_t>::max());
-    EXPECT_THROW(Scalar(std::numeric_limits<std::uint64_t>::max()), Error);
+    EXPECT_THROW(Scalar{std::numeric_limits<std::uint64_t>::max()}, Error);
     EXPECT_TRUE(Scalar(true).toBool());
 }
 

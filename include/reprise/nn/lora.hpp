@@ -19,9 +19,11 @@ namespace reprise::nn {
 // expression (ECMAScript's) that matches whole names.
 class ModuleNames {
 public:
-    ModuleNames() = default;                                                       // no modules
-    ModuleNames(const char* pattern) : ModuleNames(std::string(pattern)) {}        // a regular expression
-    ModuleNames(std::string pattern) : value_(std::move(pattern)) {}               // a regular expression
+    ModuleNames() = default; // no modules
+    // A regular expression.  A template, as braces are a list: ModuleNames({"query"}) is one name.
+    template <std::convertible_to<std::string> Text> ModuleNames(const Text& pattern)
+        : value_(std::string(pattern))
+    {}
     ModuleNames(std::initializer_list<std::string> names) : value_(List(names)) {} // a list
     ModuleNames(std::vector<std::string> names) : value_(std::move(names)) {}      // a list
 
