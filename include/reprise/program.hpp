@@ -227,7 +227,8 @@ template <class R, class... Args> struct Recorder<R(Args...)> {
     {
         std::vector<ArgumentSpec> list = specs.list();
         if constexpr (sizeof...(Args) == 1) // for a function of one vector, the specs may be passed unnested
-            if (!(Structure<Args>::fits(list.empty() ? Layout() : list[0].layout()) && ...)) list = {list};
+            if (!(Structure<Args>::fits(list.empty() ? Layout() : list[0].layout()) && ...))
+                list = std::vector<ArgumentSpec>(1, ArgumentSpec(list));
         check_count(sizeof...(Args), list.size());
         std::vector<Spec> tensors;
         Leaves placeholders;
