@@ -15,24 +15,27 @@ rp::Tensor all_columns()
     return (which * 2 - 1).reshape({side, 1, 1, side}).expand({side, 1, side, side}).contiguous();
 }
 
-nn::Sequential generator(
-    nn::make<nn::ConvTranspose2d>(noise, 32, nn::ConvTranspose2d::Options{.kernel_size = 2}),
-    nn::make<nn::BatchNorm2d>(32), nn::make<nn::ReLU>(),
-    nn::make<nn::ConvTranspose2d>(32, 16,
-                                  nn::ConvTranspose2d::Options{.kernel_size = 4, .stride = 2, .padding = 1}),
-    nn::make<nn::BatchNorm2d>(16), nn::make<nn::ReLU>(),
-    nn::make<nn::ConvTranspose2d>(16, 1,
-                                  nn::ConvTranspose2d::Options{.kernel_size = 4, .stride = 2, .padding = 1}),
-    nn::make<nn::Tanh>());
-nn::Sequential critic(nn::make<nn::Conv2d>(1, 16,
-                                           nn::Conv2d::Options{.kernel_size = 4, .stride = 2, .padding = 1}),
-                      nn::make<nn::LeakyReLU>(0.2),
-                      nn::make<nn::Conv2d>(16, 32,
-                                           nn::Conv2d::Options{.kernel_size = 4, .stride = 2, .padding = 1}),
-                      nn::make<nn::LeakyReLU>(0.2), nn::make<nn::Flatten>(), nn::make<nn::Linear>(128, 1));
-
 int main()
 {
+    rp::manual_seed(3);
+    nn::Sequential generator{
+        nn::make<nn::ConvTranspose2d>(noise, 32, nn::ConvTranspose2d::Options{.kernel_size = 2}),
+        nn::make<nn::BatchNorm2d>(32),
+        nn::make<nn::ReLU>(),
+        nn::make<nn::ConvTranspose2d>(
+            32, 16, nn::ConvTranspose2d::Options{.kernel_size = 4, .stride = 2, .padding = 1}),
+        nn::make<nn::BatchNorm2d>(16),
+        nn::make<nn::ReLU>(),
+        nn::make<nn::ConvTranspose2d>(
+            16, 1, nn::ConvTranspose2d::Options{.kernel_size = 4, .stride = 2, .padding = 1}),
+        nn::make<nn::Tanh>()};
+    nn::Sequential critic{
+        nn::make<nn::Conv2d>(1, 16, nn::Conv2d::Options{.kernel_size = 4, .stride = 2, .padding = 1}),
+        nn::make<nn::LeakyReLU>(0.2),
+        nn::make<nn::Conv2d>(16, 32, nn::Conv2d::Options{.kernel_size = 4, .stride = 2, .padding = 1}),
+        nn::make<nn::LeakyReLU>(0.2),
+        nn::make<nn::Flatten>(),
+        nn::make<nn::Linear>(128, 1)};
     rp::optim::Adam::Options options{.lr = 2e-3, .betas = {0.5, 0.999}};
     rp::optim::Adam generator_optimizer(generator.parameters(), options);
     rp::optim::Adam critic_optimizer(critic.parameters(), options);

@@ -18,7 +18,8 @@ struct Transition {
 
 int main()
 {
-    nn::Sequential policy(nn::make<nn::Linear>(cells, 24), nn::make<nn::Tanh>(), nn::make<nn::Linear>(24, 2));
+    rp::manual_seed(1);
+    nn::Sequential policy{nn::make<nn::Linear>(cells, 24), nn::make<nn::Tanh>(), nn::make<nn::Linear>(24, 2)};
     rp::optim::Adam optimizer(policy.parameters(), {.lr = 3e-2});
     const auto log_probabilities = [&](const rp::Tensor& cell) { // i32 [n] to [n, 2]
         return rp::log_softmax(policy(rp::one_hot(cell, cells).to(rp::f32)), 1);
