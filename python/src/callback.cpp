@@ -60,8 +60,8 @@ Unlocked::Unlocked() : state_(PyEval_SaveThread())
 Unlocked::~Unlocked()
 {
     if (ending && !ends_python) stay();
-    PyEval_RestoreThread(
-        state_); // before it counts as outside, so that the interpreter does not end meanwhile
+    // Before it counts as outside, so that the interpreter does not end meanwhile.
+    PyEval_RestoreThread(state_);
     --depth;
     --inside;
     // The main thread, which handles the pending calls, may be in a long call without Python.

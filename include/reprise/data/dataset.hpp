@@ -96,8 +96,8 @@ template <class D, Transform T> struct MapDataset {
         return {std::move(*this), std::move(next)};
     }
 };
-template <class D, class T> MapDataset(D, T)
-    -> MapDataset<D, T>; // Clang 16 does not deduce it from the members
+// For Clang 16, which does not deduce them from the members.
+template <class D, class T> MapDataset(D, T) -> MapDataset<D, T>;
 
 // A base class for data sets, which adds map(): struct Mine : data::Dataset<Mine> { ... }.
 template <class Self, class Single = Example<>> class Dataset {
