@@ -41,6 +41,7 @@
 #define __CLRCALL_OR_CDECL __cdecl
 #define __CLRCALL_PURE_OR_CDECL __cdecl
 
+#undef __attribute__ // mingw-w64 makes it nothing, which Clang's intrinsics need
 #undef __MINGW_ATTRIB_DEPRECATED
 #undef __MINGW_ATTRIB_NONNULL
 #undef __MINGW_ATTRIB_NORETURN

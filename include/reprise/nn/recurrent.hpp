@@ -32,7 +32,7 @@ struct RecurrentOptions {
 
 // RNN, GRU and LSTM call an override of forward(Tensor) through Module, and their own with a state otherwise.
 // g++ 12 warns about the hidden function of the base class, so both classes are inside this pragma.
-#if defined(__GNUC__)
+#if defined(__GNUC__) || defined(__clang__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Woverloaded-virtual"
 #endif
@@ -166,7 +166,7 @@ protected:
     States step(const Tensor& from_x, const Tensor& from_h, const States& before) const override;
 };
 
-#if defined(__GNUC__)
+#if defined(__GNUC__) || defined(__clang__)
 #pragma GCC diagnostic pop
 #endif
 
