@@ -162,6 +162,7 @@ Held held_now()
 {
     const device::Counters c = test::inner(default_device()).counters();
     Held h{.live = c.live_bytes, .objects = c.objects};
+#ifdef __linux__ // under wine the folder has the files of wine, too
     if (std::ifstream file("/proc/self/statm"); file) {
         std::size_t total = 0;
         file >> total >> h.resident;
@@ -169,6 +170,7 @@ Held held_now()
         for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator("/proc/self/fd"))
             ++h.descriptors;
     }
+#endif
     return h;
 }
 
