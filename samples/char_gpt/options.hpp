@@ -1,4 +1,4 @@
-// The sample's command line.
+// The sample's command line.  Its paths are UTF-8, also on Windows.
 #pragma once
 #include <cstdint>
 #include <iosfwd>

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include <reprise/path_text.hpp>
+
 namespace rp = reprise;
 using namespace std::chrono_literals;
 
@@ -15,7 +17,7 @@ constexpr std::int64_t longest_side = 128; // pixels of a picture that is learnt
 std::shared_ptr<ImageTask> picture_of(const std::string& file)
 {
     return std::make_shared<ImageTask>(file.empty() ? sunset(longest_side)
-                                                    : read_picture(file, longest_side));
+                                                    : read_picture(rp::path_of_text(file), longest_side));
 }
 
 // Without what drivers add in brackets.
@@ -164,16 +166,17 @@ void App::screenshot(const std::filesystem::path& path)
     frame();
 }
 
-void App::save() { learner_->save(options_.checkpoint); }
+void App::save() { learner_->save(rp::path_of_text(options_.checkpoint)); }
 
 void App::load()
 {
-    const Learner::Kind kind = Learner::kind_of(options_.checkpoint);
+    const std::filesystem::path path = rp::path_of_text(options_.checkpoint);
+    const Learner::Kind kind = Learner::kind_of(path);
     controls_.task = kind.task == image_->name() ? TaskKind::picture : TaskKind::points;
     controls_.width = static_cast<int>(kind.width);
     if (controls_.task != applied_.task || controls_.width != applied_.width) build(false);
     learner_->cancel();
-    learner_->load(options_.checkpoint);
+    learner_->load(path);
     steps_before_ = learner_->steps();
     figures_.message = "Loaded " + options_.checkpoint + ".";
 }

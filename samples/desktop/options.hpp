@@ -1,4 +1,4 @@
-// The program's command line.
+// The program's command line.  Its paths are UTF-8, also on Windows.
 #pragma once
 #include <cstdint>
 #include <iosfwd>

@@ -4,6 +4,8 @@
 #include <string>
 #include <utility>
 
+#include <reprise/path_text.hpp>
+
 #include "vk.hpp"
 
 namespace desktop {
@@ -44,7 +46,9 @@ Window::Window(int width, int height, const char* title)
     if (!handle_) throw std::runtime_error("The window can't be opened" + reason() + ".");
     glfwSetWindowUserPointer(handle_, this);
     glfwSetDropCallback(handle_, [](GLFWwindow* window, int count, const char** paths) {
-        if (count > 0) static_cast<Window*>(glfwGetWindowUserPointer(window))->dropped_ = paths[count - 1];
+        if (count > 0)
+            static_cast<Window*>(glfwGetWindowUserPointer(window))->dropped_ =
+                reprise::path_of_text(paths[count - 1]);
     });
 }
 

@@ -1,4 +1,4 @@
-// The demo's command line.
+// The demo's command line.  Its paths are UTF-8, also on Windows.
 #pragma once
 #include <cstdint>
 #include <iosfwd>

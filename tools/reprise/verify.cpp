@@ -29,7 +29,7 @@ struct Options {
 
 std::vector<OpTable> tables_in(const std::string& path)
 {
-    std::ifstream file(path);
+    std::ifstream file(reprise::path_of_text(path));
     std::stringstream text;
     text << file.rdbuf();
     std::vector<OpTable> tables = tables_of(text.str());
@@ -75,7 +75,7 @@ bool check_expected(const std::string& path, const std::string& markdown)
 
 void write_markdown(const std::string& path, const std::string& markdown)
 {
-    reprise::WholeFile file(path);
+    reprise::WholeFile file(reprise::path_of_text(path));
     file.write(markdown);
     file.commit();
 }
