@@ -19,6 +19,7 @@ target_compile_definitions(reprise_compiler INTERFACE $<$<PLATFORM_ID:Windows>:N
 # Contraction must be off to get the same bits: fused multiply-adds round once, and the kernels round twice.
 if(MSVC)
     target_compile_options(reprise_compiler INTERFACE /W4 /permissive- /Zc:preprocessor /utf-8 /fp:precise /bigobj
+        "$<$<CXX_COMPILER_ID:Clang>:-Wno-missing-field-initializers>" # as below; scripts/check_msvc has these options, too
         $<$<BOOL:${REPRISE_WERROR}>:/WX>)
     target_compile_definitions(reprise_compiler INTERFACE _CRT_SECURE_NO_WARNINGS)
 else()

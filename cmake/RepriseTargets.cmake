@@ -114,17 +114,6 @@ function(reprise_fuser)
     target_link_libraries(reprise_programs INTERFACE reprise::fuser)
 endfunction()
 
-# reprise_utf8(<target>) makes a program's arguments UTF-8 on Windows (10 of May 2019, or newer), so that they can name any file.
-function(reprise_utf8 target)
-    set(manifest ${PROJECT_SOURCE_DIR}/cmake/utf8.manifest)
-    if(NOT MSVC) # whose tools take a manifest as a source
-        set(resource ${REPRISE_GENERATED}/utf8.rc)
-        file(CONFIGURE OUTPUT ${resource} CONTENT "1 24 \"${manifest}\"\n" @ONLY)
-        set(manifest ${resource})
-    endif()
-    target_sources(${target} PRIVATE ${manifest})
-endfunction()
-
 # reprise_executable(<target> <source or folder> [NAME <file name>]) adds a program that uses only public headers.
 function(reprise_executable target from)
     cmake_parse_arguments(arg "" "NAME" "" ${ARGN})
@@ -139,9 +128,7 @@ function(reprise_executable target from)
     find_package(CLI11 REQUIRED)
     find_package(nlohmann_json 3.10 REQUIRED)
     add_executable(${target} ${sources})
-    if(WIN32)
-        reprise_utf8(${target})
-    endif()
+    reprise_utf8(${target})
     target_compile_definitions(${target} PRIVATE REPRISE_VERSION="${PROJECT_VERSION}")
     target_link_libraries(${target} PRIVATE reprise_programs reprise_compiler CLI11::CLI11 nlohmann_json::nlohmann_json)
     if(arg_NAME)

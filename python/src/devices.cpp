@@ -1,7 +1,10 @@
 // Devices, their memory, random numbers and the library's counters.
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <string>
+
+#include <nanobind/stl/filesystem.h>
 
 #include <reprise/device.hpp>
 #include <reprise/eager.hpp>
@@ -144,7 +147,7 @@ void bind_devices(nb::module_& m)
         "bytes"_a.none(), "device"_a = nb::none(),
         "Limits the memory of each eager evaluation; None: no limit.", nb::call_guard<Unlocked>());
     m.def(
-        "set_cache_directory", [](const std::string& path) { set_cache_directory(path); }, "path"_a,
+        "set_cache_directory", [](const std::filesystem::path& path) { set_cache_directory(path); }, "path"_a,
         "Sets the folder of compiled kernels; \"\": no cache.", nb::call_guard<Unlocked>());
 }
 

@@ -173,10 +173,10 @@ int run(const Options& o)
 {
     if (!o.device.empty()) rp::set_default_device(rp::Device(o.device));
     const std::string device = device_text(rp::default_device());
-    const fs::path out = rp::path_of_text(o.out);
+    const fs::path& out = o.out;
     make_folder(out, {"training.svg", "metrics.json"});
     std::cout << "Device: " << device << std::endl;
-    Texts others = read_texts(rp::path_of_text(o.data));
+    Texts others = read_texts(o.data);
     std::vector<std::string> all_texts;
     for (const auto& [topic, list] : others) all_texts.insert(all_texts.end(), list.begin(), list.end());
     const Texts texts = take(others, o.topics);
@@ -187,11 +187,11 @@ int run(const Options& o)
     const Reporter reporter = reporter_of(interrupt, bar);
     std::optional<Base> base;
     if (!o.base.empty()) {
-        const fs::path folder = rp::path_of_text(o.base);
-        base = {folder, bert::read_config(folder), WordPiece::read(folder / "vocab.txt")};
+        base = {o.base, bert::read_config(o.base), WordPiece::read(o.base / "vocab.txt")};
         if (static_cast<std::int64_t>(base->vocabulary.pieces().size()) > base->config.vocab_size)
             throw rp::Error(rp::ErrorKind::file,
-                            o.base + ": vocab.txt has more pieces than config.json's vocab_size.");
+                            rp::path_text(o.base) +
+                                ": vocab.txt has more pieces than config.json's vocab_size.");
     } else {
         if (others.size() < 2)
             throw rp::Error(rp::ErrorKind::argument, "No two topics are left to pre-train on: choose fewer "

@@ -14,17 +14,14 @@ CommandLine parse(std::vector<std::string> arguments, std::ostream& out, std::os
         "weights (lora), or in full. Writes the adapters in PEFT's format, a picture (training.svg) and the "
         "figures (metrics.json).",
         "bert_lora");
-    app.add_option("--data", o.data, "Folder with a file of texts for each topic, separated by lines of %")
-        ->capture_default_str()
-        ->type_name("DIR");
+    add_path(app, "--data", o.data, "Folder with a file of texts for each topic, separated by lines of %");
     app.add_option("--topics", o.topics, "The topics to tell apart: names of files, separated by commas")
         ->delimiter(',')
         ->capture_default_str()
         ->type_name("LIST");
-    app.add_option(
-           "--base", o.base,
-           "Folder of a BERT in Hugging Face's format (without it, one is pre-trained on the other topics)")
-        ->type_name("DIR");
+    add_path(
+        app, "--base", o.base,
+        "Folder of a BERT in Hugging Face's format (without it, one is pre-trained on the other topics)");
     app.add_option("--methods", o.methods, "qlora, lora and full, separated by commas: one after the other")
         ->delimiter(',')
         ->check(CLI::IsMember({"qlora", "lora", "full"}))
@@ -66,7 +63,7 @@ CommandLine parse(std::vector<std::string> arguments, std::ostream& out, std::os
     app.add_flag("--resume", o.resume, "Go on where an earlier run with this folder stopped");
     app.add_option("--device", o.device, "vulkan, vulkan:1, ... (without it REPRISE_DEVICE, else the best)")
         ->type_name("NAME");
-    app.add_option("--out", o.out, "Folder for the results")->capture_default_str()->type_name("DIR");
+    add_path(app, "--out", o.out, "Folder for the results");
     add_number(app, "--seed", o.seed, "Of the initial weights, the order of texts and dropout", 0,
                std::numeric_limits<std::uint64_t>::max())
         ->capture_default_str();

@@ -1,6 +1,7 @@
-// The sample's command line.  Its paths are UTF-8, also on Windows.
+// The sample's command line.
 #pragma once
 #include <cstdint>
+#include <filesystem>
 #include <iosfwd>
 #include <optional>
 #include <string>
@@ -9,10 +10,10 @@
 namespace bert_lora {
 
 struct Options {
-    std::string data = "/usr/share/games/fortunes"; // of Debian's package fortunes
+    std::filesystem::path data = "/usr/share/games/fortunes"; // of Debian's package fortunes
     std::vector<std::string> topics = {"computers", "definitions", "food",        "law",
                                        "politics",  "science",     "songs-poems", "startrek"};
-    std::string base; // folder of a model in Hugging Face's format; empty: pre-train one
+    std::filesystem::path base; // folder of a model in Hugging Face's format; empty: pre-train one
     std::vector<std::string> methods = {"qlora"};
     std::int64_t epochs = 4, base_epochs = 3;
     std::int64_t batch = 16, longest = 64;                      // texts; tokens
@@ -26,7 +27,7 @@ struct Options {
     std::int64_t steps = 0; // maximum number of steps of each training; 0: no limit
     bool resume = false;
     std::string device; // empty: the best
-    std::string out = "bert-lora-output";
+    std::filesystem::path out = "bert-lora-output";
     std::uint64_t seed = 0;
 };
 

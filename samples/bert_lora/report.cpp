@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <reprise/path_text.hpp>
+
 namespace bert_lora {
 
 namespace rt = reprise::train;
@@ -38,7 +40,8 @@ rt::Metrics figures(const std::vector<History>& histories, const std::vector<His
                     const Options& o, const std::string& device)
 {
     rt::Metrics options;
-    options.set("data", o.data).set("base", o.base).set("out", o.out).set("device", o.device);
+    options.set("data", reprise::path_text(o.data)).set("base", reprise::path_text(o.base));
+    options.set("out", reprise::path_text(o.out)).set("device", o.device);
     options.set("epochs", o.epochs).set("base_epochs", o.base_epochs).set("batch", o.batch);
     options.set("longest", o.longest).set("features", o.features).set("layers", o.layers);
     options.set("vocabulary", o.vocabulary).set("rank", o.rank).set("weights", o.weights);

@@ -8,6 +8,8 @@
 #include <sstream>
 #include <tuple>
 
+#include <reprise/path_text.hpp>
+
 #include "../common/bert_files.hpp"
 #include "../common/run.hpp"
 
@@ -234,8 +236,8 @@ std::string Training::signature() const
     if (o.base.empty())
         text << "of " << o.layers << " layers of " << o.features << " features with " << o.vocabulary
              << " pieces, " << o.base_epochs << " epochs";
-    else text << o.base;
-    text << ", " << examples_.train.size() << " texts of " << o.data << ", topics";
+    else text << rp::path_text(o.base);
+    text << ", " << examples_.train.size() << " texts of " << rp::path_text(o.data) << ", topics";
     for (const std::string& topic : examples_.topics) text << " " << topic;
     return text.str();
 }

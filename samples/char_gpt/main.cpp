@@ -19,11 +19,10 @@ int run(const char_gpt::Options& options)
 {
     if (!options.device.empty()) rp::set_default_device(rp::Device(options.device));
     const std::string device = device_text(rp::default_device());
-    const fs::path out = rp::path_of_text(options.out);
+    const fs::path& out = options.out;
     const char_gpt::Files files{out / "char_gpt.safetensors", out / "checkpoint.safetensors"};
-    const char_gpt::Text text =
-        char_gpt::Text::read(options.text.empty() ? fs::path(REPRISE_SAMPLE_DATA) / "proverbs.txt"
-                                                  : rp::path_of_text(options.text));
+    const char_gpt::Text text = char_gpt::Text::read(
+        options.text.empty() ? rp::path_of_text(REPRISE_SAMPLE_DATA) / "proverbs.txt" : options.text);
     make_folder(out, {"metrics.json"});
     std::cout << "Device: " << device << std::endl;
 

@@ -37,9 +37,8 @@ CommandLine parse(std::vector<std::string> arguments, std::ostream& out, std::os
         ->type_name("DTYPE");
     app.add_option("--device", o.device, "vulkan, vulkan:1, ... (without it REPRISE_DEVICE, else the best)")
         ->type_name("NAME");
-    app.add_option("--text", o.text, "File of lines (without it the Proverbs, King James Version)")
-        ->type_name("FILE");
-    app.add_option("--out", o.out, "Folder for the results")->capture_default_str()->type_name("DIR");
+    add_path(app, "--text", o.text, "File of lines (without it the Proverbs, King James Version)", "FILE");
+    add_path(app, "--out", o.out, "Folder for the results");
     add_number(app, "--seed", o.seed, "Of the initial weights, the order of lines and the writing", 0,
                std::numeric_limits<std::uint64_t>::max())
         ->capture_default_str();

@@ -1,6 +1,7 @@
-// The sample's command line.  Its paths are UTF-8, also on Windows.
+// The sample's command line.
 #pragma once
 #include <cstdint>
+#include <filesystem>
 #include <iosfwd>
 #include <optional>
 #include <string>
@@ -17,8 +18,8 @@ struct Options {
     double temperature = 0.7;
     std::string precision = "f32"; // of products and attention: f32, bf16 or f16
     std::string device;            // empty: the best
-    std::string text;              // empty: proverbs.txt in the folder of the sources
-    std::string out = "char-gpt-output";
+    std::filesystem::path text;    // empty: proverbs.txt in the folder of the sources
+    std::filesystem::path out = "char-gpt-output";
     std::uint64_t seed = 0;
     bool resume = false;
 };

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <reprise/path_text.hpp>
+
 namespace char_gpt {
 
 namespace rt = reprise::train;
@@ -38,8 +40,8 @@ rt::Metrics figures(const History& h, const Options& o, const std::string& devic
     options.set("precision", o.precision)
         .set("temperature", o.temperature)
         .set("device", o.device)
-        .set("text", o.text)
-        .set("out", o.out);
+        .set("text", reprise::path_text(o.text))
+        .set("out", reprise::path_text(o.out));
     options.set("seed", o.seed);
     rt::Metrics m;
     if (!h.epoch_loss.empty()) m.set("loss", h.epoch_loss.back());

@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <sstream>
 
+#include <reprise/path_text.hpp>
+
 CLI::Validator whole_number(std::uint64_t min, std::uint64_t max)
 {
     return CLI::Validator(
@@ -43,6 +45,15 @@ CLI::Validator number_between(double min, double max)
             return message.str();
         },
         "");
+}
+
+CLI::Option* add_path(CLI::App& app, const char* name, std::filesystem::path& path, const char* text,
+                      const char* type_name)
+{
+    const auto assign = [&path](const std::string& utf8) { path = reprise::path_of_text(utf8); };
+    return app.add_option_function<std::string>(name, assign, text)
+        ->default_str(reprise::path_text(path))
+        ->type_name(type_name);
 }
 
 std::optional<int> parse_arguments(CLI::App& app, std::vector<std::string> arguments, std::ostream& out,

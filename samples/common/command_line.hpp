@@ -1,6 +1,7 @@
 // Helpers of the samples' command lines.
 #pragma once
 #include <cstdint>
+#include <filesystem>
 #include <iosfwd>
 #include <limits>
 #include <optional>
@@ -23,6 +24,11 @@ template <class T> CLI::Option* add_number(CLI::App& app, const char* name, T& v
 {
     return app.add_option(name, value, text)->check(whole_number(min, max))->type_name("N");
 }
+
+// Adds an option for a path, whose text is UTF-8 on all systems (cmake/windows/utf8.manifest).  Unless it is empty, the
+// path is the default.
+CLI::Option* add_path(CLI::App& app, const char* name, std::filesystem::path& path, const char* text,
+                      const char* type_name = "DIR");
 
 // Parses the arguments, which exclude the program's name. If a value is returned, the program exits with it: help or
 // errors have been printed.

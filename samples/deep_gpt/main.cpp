@@ -24,7 +24,7 @@ int run(const deep_gpt::Options& options)
 {
     if (!options.device.empty()) rp::set_default_device(rp::Device(options.device));
     const std::string device = device_text(rp::default_device());
-    const fs::path out = rp::path_of_text(options.out);
+    const fs::path& out = options.out;
     make_folder(out, {"memory.svg", "training.svg", "metrics.json"});
     std::cout << "Device: " << device << std::endl;
 

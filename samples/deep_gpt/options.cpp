@@ -30,7 +30,7 @@ CommandLine parse(std::vector<std::string> arguments, std::ostream& out, std::os
         ->type_name("NUMBER");
     app.add_option("--device", o.device, "vulkan, vulkan:1, ... (without it REPRISE_DEVICE, else the best)")
         ->type_name("NAME");
-    app.add_option("--out", o.out, "Folder for the results")->capture_default_str()->type_name("DIR");
+    add_path(app, "--out", o.out, "Folder for the results");
     number("--seed", o.seed, "Of the initial weights and the sequences", 0,
            std::numeric_limits<std::uint64_t>::max());
     result.exit_code = parse_arguments(app, std::move(arguments), out, err);

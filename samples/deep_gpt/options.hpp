@@ -1,6 +1,7 @@
-// The sample's command line.  Its paths are UTF-8, also on Windows.
+// The sample's command line.
 #pragma once
 #include <cstdint>
+#include <filesystem>
 #include <iosfwd>
 #include <optional>
 #include <string>
@@ -14,7 +15,7 @@ struct Options {
     std::int64_t steps = 300;
     double budget = 16; // MiB
     std::string device; // empty: the best
-    std::string out = "deep-gpt-output";
+    std::filesystem::path out = "deep-gpt-output";
     std::uint64_t seed = 0;
 };
 

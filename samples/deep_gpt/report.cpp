@@ -1,5 +1,7 @@
 #include "report.hpp"
 
+#include <reprise/path_text.hpp>
+
 namespace deep_gpt {
 
 namespace rt = reprise::train;
@@ -62,7 +64,10 @@ rt::Metrics figures(const History& h, const Options& o, const std::string& devic
 {
     rt::Metrics options;
     options.set("layers", o.layers).set("features", o.features).set("length", o.length).set("batch", o.batch);
-    options.set("steps", o.steps).set("budget", o.budget).set("device", o.device).set("out", o.out);
+    options.set("steps", o.steps)
+        .set("budget", o.budget)
+        .set("device", o.device)
+        .set("out", reprise::path_text(o.out));
     options.set("seed", o.seed);
     rt::Metrics m;
     m.set("device", device).set("options", options).set("parameters", h.parameters);

@@ -14,10 +14,10 @@ namespace {
 
 constexpr std::int64_t longest_side = 128; // pixels of a picture that is learnt
 
-std::shared_ptr<ImageTask> picture_of(const std::string& file)
+std::shared_ptr<ImageTask> picture_of(const std::filesystem::path& file)
 {
     return std::make_shared<ImageTask>(file.empty() ? sunset(longest_side)
-                                                    : read_picture(rp::path_of_text(file), longest_side));
+                                                    : read_picture(file, longest_side));
 }
 
 // Without what drivers add in brackets.
@@ -107,7 +107,7 @@ void App::take_dropped()
 {
     const auto file = window_.take_dropped();
     if (!file) return;
-    image_ = picture_of(file->string());
+    image_ = picture_of(*file);
     controls_.task = TaskKind::picture;
     build(false);
 }
@@ -142,7 +142,7 @@ void App::press(const Buttons& b)
         if (b.restart) learner_->restart();
         if (b.save) {
             save();
-            figures_.message = "Saved to " + options_.checkpoint + ".";
+            figures_.message = "Saved to " + rp::path_text(options_.checkpoint) + ".";
         }
         if (b.load) load();
         if (b.clear) points_->clear();
@@ -166,19 +166,18 @@ void App::screenshot(const std::filesystem::path& path)
     frame();
 }
 
-void App::save() { learner_->save(rp::path_of_text(options_.checkpoint)); }
+void App::save() { learner_->save(options_.checkpoint); }
 
 void App::load()
 {
-    const std::filesystem::path path = rp::path_of_text(options_.checkpoint);
-    const Learner::Kind kind = Learner::kind_of(path);
+    const Learner::Kind kind = Learner::kind_of(options_.checkpoint);
     controls_.task = kind.task == image_->name() ? TaskKind::picture : TaskKind::points;
     controls_.width = static_cast<int>(kind.width);
     if (controls_.task != applied_.task || controls_.width != applied_.width) build(false);
     learner_->cancel();
-    learner_->load(path);
+    learner_->load(options_.checkpoint);
     steps_before_ = learner_->steps();
-    figures_.message = "Loaded " + options_.checkpoint + ".";
+    figures_.message = "Loaded " + rp::path_text(options_.checkpoint) + ".";
 }
 
 bool App::trains() const

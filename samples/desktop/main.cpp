@@ -6,8 +6,6 @@
 #include <optional>
 #include <thread>
 
-#include <reprise/path_text.hpp>
-
 #include "../common/run.hpp"
 #include "app.hpp"
 #include "script.hpp"
@@ -33,7 +31,7 @@ private:
 
 int run(const Options& options)
 {
-    const std::filesystem::path screenshots = reprise::path_of_text(options.screenshots);
+    const std::filesystem::path& screenshots = options.screenshots;
     if (!screenshots.empty()) make_folder(screenshots, {});
     // Each object uses those above it, so they are destroyed in the right order.
     const desktop::Glfw glfw;

@@ -12,8 +12,7 @@ CommandLine parse(std::vector<std::string> arguments, std::ostream& out, std::os
         ->check(CLI::IsMember({"points", "picture"}))
         ->capture_default_str()
         ->type_name("NAME");
-    app.add_option("--picture", options.picture, "A PNG to learn, in place of the built-in picture")
-        ->type_name("FILE");
+    add_path(app, "--picture", options.picture, "A PNG to learn, in place of the built-in picture", "FILE");
     add_number(app, "--batch", options.batch, "Examples in a step, up to 16384", 1, 16'384)
         ->capture_default_str();
     add_number(app, "--width", options.width, "Features of a hidden layer, from 16 to 256", 16, 256)
@@ -25,9 +24,7 @@ CommandLine parse(std::vector<std::string> arguments, std::ostream& out, std::os
     add_number(app, "--fps", options.fps, "Frames in a second, at most (0: as the display has it)", 0, 1000)
         ->capture_default_str();
     app.add_option("--gpu", options.gpu, "Use a device whose name contains this text")->type_name("NAME");
-    app.add_option("--checkpoint", options.checkpoint, "File for the buttons Save and Load")
-        ->capture_default_str()
-        ->type_name("FILE");
+    add_path(app, "--checkpoint", options.checkpoint, "File for the buttons Save and Load", "FILE");
     app.add_flag("--load", options.load, "Start from the checkpoint");
     app.add_flag("--save", options.save, "Save the checkpoint when the window is closed");
     app.add_option("--seconds", options.seconds, "Close the window after this time (0: never)")
@@ -36,8 +33,7 @@ CommandLine parse(std::vector<std::string> arguments, std::ostream& out, std::os
     app.add_flag("--script", options.script, "Use every control once, print what happens, and close");
     app.add_flag("--barriers", options.barriers,
                  "Put a barrier between all launches of training, for synchronization validation");
-    app.add_option("--screenshots", options.screenshots, "Folder for pictures of the window")
-        ->type_name("DIR");
+    add_path(app, "--screenshots", options.screenshots, "Folder for pictures of the window");
     result.exit_code = parse_arguments(app, std::move(arguments), out, err);
     return result;
 }

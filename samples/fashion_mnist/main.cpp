@@ -23,9 +23,9 @@ int run(const Options& options)
 {
     if (!options.device.empty()) rp::set_default_device(rp::Device(options.device));
     const std::string device = device_text(rp::default_device());
-    const fs::path out = rp::path_of_text(options.out);
+    const fs::path& out = options.out;
     const Files files{out / weights_name, out / "checkpoint.safetensors"};
-    const rp::data::TrainTest data = rp::data::fashion_mnist(rp::path_of_text(options.data));
+    const rp::data::TrainTest data = rp::data::fashion_mnist(options.data);
     make_folder(out, {weights_name, picture_name, figures_name});
 
     const rp::train::Interrupt interrupt;

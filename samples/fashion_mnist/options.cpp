@@ -23,11 +23,9 @@ CommandLine parse(std::vector<std::string> arguments, std::ostream& out, std::os
     app.add_option("--device", options.device,
                    "vulkan, vulkan:1, ... (without it REPRISE_DEVICE, else the best)")
         ->type_name("NAME");
-    app.add_option(
-           "--data", options.data,
-           "Folder with the four IDX files, plain or .gz (without it /usr/share/datasets/fashion-mnist)")
-        ->type_name("DIR");
-    app.add_option("--out", options.out, "Folder for the results")->capture_default_str()->type_name("DIR");
+    add_path(app, "--data", options.data,
+             "Folder with the four IDX files, plain or .gz (without it /usr/share/datasets/fashion-mnist)");
+    add_path(app, "--out", options.out, "Folder for the results");
     app.add_option("--seed", options.seed, "Of the initial weights and the order of images")
         ->check(whole_number(0, std::numeric_limits<std::uint64_t>::max()))
         ->capture_default_str()

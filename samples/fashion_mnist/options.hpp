@@ -1,6 +1,7 @@
-// The demo's command line.  Its paths are UTF-8, also on Windows.
+// The demo's command line.
 #pragma once
 #include <cstdint>
+#include <filesystem>
 #include <iosfwd>
 #include <optional>
 #include <string>
@@ -9,9 +10,9 @@
 struct Options {
     std::int64_t epochs = 5;
     std::int64_t batch = 128;
-    std::string device; // empty: the best
-    std::string data;   // empty: the folder of Debian's package
-    std::string out = "demo-output";
+    std::string device;         // empty: the best
+    std::filesystem::path data; // empty: the folder of Debian's package
+    std::filesystem::path out = "demo-output";
     std::uint64_t seed = 0;
     std::int64_t train_limit = 0; // 0: all images
     bool resume = false;

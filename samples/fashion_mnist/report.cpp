@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <reprise/path_text.hpp>
+
 namespace rt = reprise::train;
 
 namespace {
@@ -53,8 +55,8 @@ rt::Metrics figures(const History& h, const Options& o, const std::string& devic
     options.set("epochs", o.epochs)
         .set("batch", o.batch)
         .set("device", o.device)
-        .set("data", o.data)
-        .set("out", o.out);
+        .set("data", reprise::path_text(o.data))
+        .set("out", reprise::path_text(o.out));
     options.set("seed", o.seed).set("train_limit", o.train_limit);
     rt::Metrics m;
     if (!h.test_accuracy.empty()) {

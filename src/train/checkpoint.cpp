@@ -442,7 +442,7 @@ std::optional<std::int64_t> load_step(const std::optional<fs::path>& path, const
     const ModelFile file = opened(*path);
     const auto step = number_of<std::int64_t>(file, step_key);
     if (!step)
-        fail(ErrorKind::argument, load_name, "The checkpoint (", path->string(),
+        fail(ErrorKind::argument, load_name, "The checkpoint (", path_text(*path),
              ") has no number of a step.");
     load(file, parts, options);
     return step;

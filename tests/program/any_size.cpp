@@ -162,7 +162,7 @@ Held held_now()
 {
     const device::Counters c = test::inner(default_device()).counters();
     Held h{.live = c.live_bytes, .objects = c.objects};
-#ifdef __linux__ // under wine the folder has the files of wine, too
+#ifdef __linux__ // not on Windows: under wine a program sees the /proc of Linux, with the files of wine itself
     if (std::ifstream file("/proc/self/statm"); file) {
         std::size_t total = 0;
         file >> total >> h.resident;

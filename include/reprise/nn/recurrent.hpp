@@ -31,7 +31,8 @@ struct RecurrentOptions {
 };
 
 // RNN, GRU and LSTM call an override of forward(Tensor) through Module, and their own with a state otherwise.
-// g++ 12 warns about the hidden function of the base class, so both classes are inside this pragma.
+// g++ 12 and clang-cl, which does not define __GNUC__, warn about the hidden function of the base class, so both
+// classes are inside this pragma.
 #if defined(__GNUC__) || defined(__clang__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Woverloaded-virtual"

@@ -1,6 +1,5 @@
 // What Microsoft's standard library expects of the headers of its compiler's runtime, declared for scripts/check_msvc.
-// The C library's headers are those of mingw-w64; the macros below remove its attributes, which GNU compilers place
-// where Microsoft's mode refuses them.  Nothing here can be linked.
+// The C library's headers are those of mingw-w64.  Nothing here can be linked.
 #pragma once
 #include <vadefs.h>
 
@@ -41,7 +40,9 @@
 #define __CLRCALL_OR_CDECL __cdecl
 #define __CLRCALL_PURE_OR_CDECL __cdecl
 
-#undef __attribute__ // mingw-w64 makes it nothing, which Clang's intrinsics need
+// mingw-w64 places attributes where Microsoft's dialect refuses them, so these are removed.  It defines __attribute__
+// as nothing, but Clang's intrinsics need it.
+#undef __attribute__
 #undef __MINGW_ATTRIB_DEPRECATED
 #undef __MINGW_ATTRIB_NONNULL
 #undef __MINGW_ATTRIB_NORETURN

@@ -2,8 +2,7 @@
 #include <eh.h>
 
 namespace std {
-class exception
-{
+class exception {
 public:
     exception() noexcept = default;
     explicit exception(const char*) noexcept;
@@ -13,16 +12,13 @@ public:
     virtual ~exception() noexcept;
     virtual const char* what() const;
 };
-class bad_exception : public exception
-{};
-class bad_alloc : public exception
-{
+class bad_exception : public exception {};
+class bad_alloc : public exception {
 public:
     bad_alloc() noexcept = default;
 
 protected:
     explicit bad_alloc(const char*) noexcept;
 };
-class bad_array_new_length : public bad_alloc
-{};
+class bad_array_new_length : public bad_alloc {};
 } // namespace std

@@ -4,8 +4,7 @@
 extern "C++" {
 namespace std {
 enum class align_val_t : size_t {};
-struct nothrow_t
-{
+struct nothrow_t {
     explicit nothrow_t() = default;
 };
 extern const nothrow_t nothrow;

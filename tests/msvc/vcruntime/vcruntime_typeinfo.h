@@ -1,8 +1,7 @@
 #pragma once
 #include <vcruntime_exception.h>
 
-class type_info
-{
+class type_info {
 public:
     type_info(const type_info&) = delete;
     type_info& operator=(const type_info&) = delete;
@@ -16,8 +15,6 @@ public:
 
 namespace std {
 using ::type_info;
-class bad_cast : public exception
-{};
-class bad_typeid : public exception
-{};
+class bad_cast : public exception {};
+class bad_typeid : public exception {};
 } // namespace std

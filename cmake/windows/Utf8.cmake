@@ -1,0 +1,17 @@
+# reprise_utf8(<target>...) makes the arguments of programs UTF-8 on Windows 10 version 1903 or newer, so that they can name any
+# file: MSVC's tools take a manifest as a source, others take a resource that has it.
+function(reprise_utf8)
+    if(NOT WIN32)
+        return()
+    endif()
+    set(folder ${CMAKE_CURRENT_FUNCTION_LIST_DIR})
+    if(MSVC)
+        set(source ${folder}/utf8.manifest)
+    else()
+        set(source ${folder}/utf8.rc)
+        set_source_files_properties(${source} PROPERTIES OBJECT_DEPENDS ${folder}/utf8.manifest)
+    endif()
+    foreach(target IN LISTS ARGN)
+        target_sources(${target} PRIVATE ${source})
+    endforeach()
+endfunction()
