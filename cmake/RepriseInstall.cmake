@@ -24,6 +24,10 @@ if(TARGET reprise_onnx)
     install(TARGETS reprise_onnx EXPORT repriseOnnxTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
     install(EXPORT repriseOnnxTargets NAMESPACE reprise:: DESTINATION ${package_dir})
 endif()
+if(TARGET reprise_mpi)
+    install(TARGETS reprise_mpi EXPORT repriseMpiTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+    install(EXPORT repriseMpiTargets NAMESPACE reprise:: DESTINATION ${package_dir})
+endif()
 # For builds without CMake: `pkg-config --cflags --libs reprise`.  As the library is static, what it needs is linked, too.
 # The prefix is found from the place of the file, so the tree can be moved; archives of other packages stay where they are.
 set(pkgconfig_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

@@ -17,6 +17,7 @@ enum class ErrorKind {
     out_of_memory, // the device's memory or its limit; the process stays usable
     device_lost,   // the device is lost; other devices work, and reset_device() allows opening it again
     unsupported,   // a capability that the device lacks
+    distributed,   // another rank of a world is gone, late, or computes something else
     cancelled,     // Device::cancel() or RecordOptions::stop ended the work; its results do not exist
     internal,      // a bug in the library: please report it
 };

@@ -1,10 +1,12 @@
 #include "autograd/walk.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <unordered_map>
 #include <utility>
 
+#include <reprise/autograd/grad.hpp>
 #include <reprise/grad_mode.hpp>
 #include <reprise/ops/creation.hpp>
 #include <reprise/ops/elementwise.hpp>
@@ -21,6 +23,9 @@ using graph::Node;
 using graph::Value;
 
 namespace {
+
+using Callbacks = std::vector<std::function<void()>>;
+thread_local Callbacks* current_callbacks = nullptr; // of the innermost backward pass
 
 using Gradients = std::vector<std::pair<std::shared_ptr<graph::Cell>, Tensor>>;
 
@@ -291,8 +296,21 @@ std::vector<Tensor> vjp_by_decomposition(const graph::VjpArguments& a)
 
 void accumulate(std::span<const Value> outputs, std::span<const Tensor> seeds, const WalkOptions& options)
 {
-    Walk walk(outputs, {}, true, options);
-    walk.run(outputs, seeds);
+    Callbacks callbacks;
+    {
+        const graph::Scoped in_progress(current_callbacks, &callbacks);
+        Walk walk(outputs, {}, true, options);
+        walk.run(outputs, seeds);
+    }
+    for (const auto& callback : callbacks) callback();
+}
+
+void queue_callback(std::function<void()> function)
+{
+    if (!current_callbacks)
+        detail::fail(ErrorKind::state, "queue_callback",
+                     "No backward pass is in progress on this thread: call it from a hook of a tensor.");
+    current_callbacks->push_back(std::move(function));
 }
 
 Gradients gradients_of_leaves(std::span<const Value> outputs, std::span<const Tensor> seeds,

@@ -105,6 +105,31 @@ std::vector<std::int64_t> WeightedRandomSampler::order(std::int64_t, std::uint64
     return order;
 }
 
+DistributedSampler::DistributedSampler(std::int64_t num_replicas, std::int64_t rank,
+                                       const DistributedSamplerOptions& options)
+    : replicas_(num_replicas), rank_(rank), options_(options)
+{
+    if (num_replicas < 1 || rank < 0 || rank >= num_replicas)
+        detail::fail(ErrorKind::argument, "DistributedSampler", "The rank (", rank, ") of (", num_replicas,
+                     ") must be at least 0 and less than the number of ranks.");
+}
+
+std::int64_t DistributedSampler::count(std::int64_t size) const
+{
+    return options_.drop_last ? size / replicas_ : (size + replicas_ - 1) / replicas_;
+}
+
+std::vector<std::int64_t> DistributedSampler::order(std::int64_t size, std::uint64_t seed,
+                                                    std::uint64_t epoch) const
+{
+    const std::vector<std::int64_t> all =
+        options_.shuffle ? shuffled(size, seed, epoch) : SequentialSampler().order(size, seed, epoch);
+    std::vector<std::int64_t> mine;
+    for (std::int64_t i = 0; i < count(size); ++i)
+        mine.push_back(all[static_cast<std::size_t>((i * replicas_ + rank_) % size)]);
+    return mine;
+}
+
 } // namespace samplers
 
 } // namespace reprise::data

@@ -19,6 +19,11 @@
 //              uses them.
 // Time.        Every submit() returns a ticket, a value of one timeline; done(t) implies done(u)
 //              for u < t.
+// Host calls.  A launch with `on_host` is a function that the host runs in a thread of the device, once all launches of
+//              earlier epochs are done.  Launches of its epoch and of those before `joins` may run meanwhile; launches
+//              from the epoch `joins` on, and the end of the call, wait for it.  Host calls run one after the other, in
+//              the order of their submissions and of their launches.  No thread that submits waits for them.  If a function throws, the
+//              device counts as lost, and all further calls throw that error.
 // Slices.      After set_slice(), submissions wait in a queue, in their order.  The driver gets them in parts that take
 //              about the time of a slice: by advance(), and while a thread waits for a ticket.  cancel() drops the
 //              newest calls of droppable recordings, back to the first one that has begun to write state or that a
@@ -85,6 +90,10 @@ struct LaunchDeclaration {
     // It has no groups in almost all calls and costs nothing in these; the warm-up leaves it out.
     bool rarely_dispatched = false;
     bool writes_state = false; // memory whose value from before the call is needed if the call is dropped
+    // The host runs Kernel::host, on every device.  Its operands lie in memory of allocate_readable(), and the function
+    // gets their addresses on the host.
+    bool on_host = false;
+    std::uint32_t joins = 0; // with on_host: the first epoch that waits for the function, after `epoch`
 };
 
 struct RecordingOptions {
@@ -196,7 +205,8 @@ public:
     virtual Counters counters() const = 0;
 
     virtual std::unique_ptr<Memory> allocate(std::uint64_t bytes) = 0;
-    // For small outputs: the host reads it through Memory::host, without a submission for the read.
+    // For small outputs and operands of host calls: the host reads it through Memory::host, without a submission for
+    // the read.
     virtual std::unique_ptr<Memory> allocate_readable(std::uint64_t bytes) = 0;
     virtual void set_memory_limit(std::uint64_t bytes) = 0;
     virtual void reset_peak() = 0; // sets peak_bytes to live_bytes

@@ -52,6 +52,25 @@ void Health::pass(std::string_view kind, const char* op)
     }
 }
 
+void Health::set_failed(const Error& error) noexcept
+{
+    {
+        const std::lock_guard lock(mutex_);
+        if (!failure_) failure_.emplace(error);
+    }
+    set_lost();
+}
+
+void Health::fail_dead(const char* op) const
+{
+    if (closed()) fail_closed(op);
+    {
+        const std::lock_guard lock(mutex_);
+        if (failure_) throw *failure_;
+    }
+    fail_lost(op);
+}
+
 void Health::fail_lost(const char* op)
 {
     reprise::detail::fail(ErrorKind::device_lost, op,

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <mutex>
 #include <optional>
+#include <reprise/error.hpp>
 #include <string_view>
 
 namespace reprise::device {
@@ -28,11 +29,13 @@ public:
         closed_.store(true, std::memory_order_release);
         set_lost();
     }
+    // Marks the device as lost because a host call has thrown this: every later require_alive() throws it, too.
+    void set_failed(const Error&) noexcept;
     bool closed() const noexcept { return closed_.load(std::memory_order_acquire); }
     void require_alive(const char* op) const
     {
         if (lost()) {
-            closed() ? fail_closed(op) : fail_lost(op);
+            fail_dead(op);
         }
     }
     [[noreturn]] static void fail_lost(const char* op);
@@ -44,9 +47,11 @@ private:
         std::uint32_t remaining;
         Device::Fault fault;
     };
+    [[noreturn]] void fail_dead(const char* op) const;
     std::optional<Device::Fault> count(std::string_view kind);
 
-    std::mutex mutex_;
+    mutable std::mutex mutex_;
+    std::optional<Error> failure_; // of a host call
     std::vector<Injection> injections_;
     std::atomic<bool> armed_ = false;
     std::atomic<bool> lost_ = false, closed_ = false;

@@ -66,7 +66,8 @@ public:
     void size(Dim& d) { d = sizes_[next_size_++]; }
     void number(double&) { is_dynamic_ = p_.number_is_dynamic_[next_number_++]; }
     void source(std::shared_ptr<const graph::HostScalar>&) {}
-    void kernel(std::shared_ptr<const graph::UserKernel>& k) { p_.kernels_.push_back(k); }
+    void kernel(std::shared_ptr<const graph::UserKernel>& k) { p_.kept_.push_back(k); }
+    void host_call(std::shared_ptr<const graph::HostCall>& c) { p_.kept_.push_back(c); }
     void drawn(std::size_t draw, Dim& d) { d = draws_[draw] + Dim(d.value() - values_.drawn[draw]); }
 
 private:

@@ -42,8 +42,7 @@ private:
 
     std::unique_ptr<execution::Executable> executable_;
     bool was_run_ = false;
-    std::vector<std::shared_ptr<const graph::UserKernel>>
-        kernels_;                        // keep the options alive, whose addresses are part of the structure
+    std::vector<std::shared_ptr<const void>> kept_; // attributes whose addresses are part of the structure
     std::vector<std::int64_t> sizes_;    // by position: the constant size; unused where the size is dynamic
     std::vector<std::uint64_t> numbers_; // bits
     std::vector<std::size_t> dynamic_sizes_; // positions of the sizes that are expressions of symbols

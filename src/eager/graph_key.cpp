@@ -53,6 +53,10 @@ public:
         word(k->floats.size());
         for (const double f : k->floats) word(std::bit_cast<std::uint64_t>(f));
     }
+    void host_call(const std::shared_ptr<const graph::HostCall>& c)
+    {
+        word(reinterpret_cast<std::uintptr_t>(c.get()));
+    }
     // Seeds and ordinals are relative to those of the first random op; all seeds must be equal.
     void drawn(std::size_t draw, const Dim& d)
     {

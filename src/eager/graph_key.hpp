@@ -40,7 +40,7 @@ bool is_dynamic_number(const graph::Node&);
 
 // Visits the parts of an attribute, in the same order for the key and for the compiled graph.  The visitor has word(n),
 // size(Dim&), number(double&), source(std::shared_ptr<const HostScalar>&), kernel(std::shared_ptr<const UserKernel>&),
-// and drawn(index in `draws`, Dim&) for a random op's seed and ordinal.
+// host_call(std::shared_ptr<const HostCall>&), and drawn(index in `draws`, Dim&) for a random op's seed and ordinal.
 template <class Attribute, class Visitor>
 void visit_attribute(const char* name, Attribute& attribute, bool dynamic_number, Visitor& visitor)
 {
@@ -66,6 +66,8 @@ void visit_attribute(const char* name, Attribute& attribute, bool dynamic_number
                 visitor.source(v);
             } else if constexpr (std::is_same_v<T, std::shared_ptr<const graph::UserKernel>>) {
                 visitor.kernel(v);
+            } else if constexpr (std::is_same_v<T, std::shared_ptr<const graph::HostCall>>) {
+                visitor.host_call(v);
             } else visitor.word(static_cast<std::uint64_t>(v));
         },
         attribute);

@@ -34,6 +34,9 @@ Executable::Executable(plan::Compiled compiled, std::shared_ptr<device::Device> 
     compile_expressions();
     placement_ = std::make_unique<plan::Placement>(compiled_.plan, bytes_at_sizes(compiled_.plan),
                                                    purpose == Purpose::once ? 0 : max_tries);
+    if (!host_temporaries_.empty())
+        host_placement_ =
+            std::make_unique<plan::Placement>(compiled_.plan, bytes_at_sizes(compiled_.plan), 0, true);
 }
 
 void Executable::compile_expressions()
@@ -47,7 +50,7 @@ void Executable::compile_expressions()
         const plan::PlanValue& v = compiled_.plan.values[i];
         elements_.push_back(program_.add(v.elements));
         if (v.place == Place::output) outputs_.push_back({i});
-        if (v.place == Place::temporary) temporaries_.push_back(i);
+        if (v.place == Place::temporary) (v.on_host ? host_temporaries_ : temporaries_).push_back(i);
     }
     for (const ops::View& r : compiled_.results) {
         const graph::Strided& l = r.layout;
@@ -78,6 +81,8 @@ Executable::Sized Executable::sized(const std::vector<std::int64_t>& symbols) co
     s.arena = placement_->fill(s.bytes, 0, 0, s.offsets);
     // Values without elements need a valid address: a driver may hoist a load from it out of a loop that never runs.
     if (s.arena == 0 && !placement_->order().empty()) s.arena = plan::arena_alignment;
+    if (host_placement_)
+        s.host_arena = std::max(host_placement_->fill(s.bytes, 0, 0, s.host_offsets), plan::arena_alignment);
     s.block = writer_.fill(s.values);
     return s;
 }
@@ -90,7 +95,8 @@ Executable::Sized& Executable::at(const std::vector<std::int64_t>& symbols)
     if (!s) {
         Sized fresh = sized(symbols);
         bytes_placed_ += fresh.arena;
-        const std::size_t bytes = fresh.block.bytes() + 8 * (fresh.values.size() + 2 * fresh.bytes.size());
+        const std::size_t bytes = fresh.block.bytes() + 8 * (fresh.values.size() + 2 * fresh.bytes.size() +
+                                                             fresh.host_offsets.size());
         s = &cache_.add(key_, std::move(fresh), bytes);
     } else if (!counters_.empty()) {
         program_.evaluate(counter_slots_, symbols, s->values);
@@ -98,6 +104,7 @@ Executable::Sized& Executable::at(const std::vector<std::int64_t>& symbols)
     }
     last_sized_ = s;
     provide_arena(*s);
+    provide_host_arena(*s);
     return *s;
 }
 
@@ -133,6 +140,19 @@ void Executable::provide_arena(Sized& s)
     }
 }
 
+void Executable::provide_host_arena(const Sized& s)
+{
+    if (s.host_arena == 0 || (host_arena_ && host_arena_->bytes >= s.host_arena)) return;
+    host_arena_.reset();
+    host_arena_ = device_->allocate_readable(s.host_arena);
+}
+
+void Executable::free_arenas()
+{
+    arena_.reset();
+    host_arena_.reset();
+}
+
 // Allocates outputs, and writes all addresses to the block that differ from the last call at these sizes.
 Executable::Outcome Executable::place(Sized& s, const Call& call)
 {
@@ -150,6 +170,11 @@ Executable::Outcome Executable::place(Sized& s, const Call& call)
         s.base = arena_->address;
         for (const std::uint32_t v : temporaries_)
             writer_.place(s.block, s.values, v, {s.base + s.offsets[v], s.bytes[v]});
+    }
+    if (host_arena_ && s.host_base != host_arena_->address) {
+        s.host_base = host_arena_->address;
+        for (const std::uint32_t v : host_temporaries_)
+            writer_.place(s.block, s.values, v, {s.host_base + s.host_offsets[v], s.bytes[v]});
     }
     return outcome;
 }
@@ -181,7 +206,9 @@ device::LaunchDeclaration Executable::declaration(const plan::PlanLaunch& l) con
                                 .ints = static_cast<std::uint32_t>(l.ints.size()),
                                 .epoch = l.epoch,
                                 // for tensors outside of the slab or larger than a window
-                                .rarely_dispatched = l.fallback_of != plan::no_launch};
+                                .rarely_dispatched = l.fallback_of != plan::no_launch,
+                                .on_host = l.on_host,
+                                .joins = l.joins};
     for (const plan::PlanOperand& o : l.operands) {
         d.operands.push_back(o.use == ops::Use::read    ? device::Access::read
                              : o.use == ops::Use::write ? device::Access::write
@@ -242,10 +269,10 @@ Executable::Outcome Executable::replay(const Call& call)
 
 Executable::Outcome Executable::replay_once(const Call& call)
 {
-    const struct ReleaseArena { // frees the arena, whose memory work submitted later may reuse
-        std::shared_ptr<device::Memory>& arena;
-        ~ReleaseArena() { arena.reset(); }
-    } at_the_end{arena_};
+    const struct FreeArenas {
+        Executable& executable;
+        ~FreeArenas() { executable.free_arenas(); }
+    } at_the_end{*this};
     return replay(call);
 }
 
@@ -277,7 +304,7 @@ Executable::Outcome Executable::run_once(const Call& call)
         outcome.ticket = recording->submit();
         if (observer) observe(*observer, call, *recording, outcome.ticket, submitted, ran);
     }
-    arena_.reset(); // work submitted later may reuse the memory
+    free_arenas();
     return outcome;
 }
 
@@ -400,7 +427,11 @@ std::uint64_t Executable::output_bytes(const std::vector<std::int64_t>& symbols)
 
 std::uint64_t Executable::peak_bytes(const std::vector<std::int64_t>& symbols) const
 {
-    return arena_bytes(symbols) + output_bytes(symbols);
+    std::vector<std::int64_t> values;
+    std::vector<std::uint64_t> offsets;
+    const std::uint64_t shared =
+        host_placement_ ? host_placement_->fill(bytes_at(symbols, values), 0, 0, offsets) : 0;
+    return arena_bytes(symbols) + shared + output_bytes(symbols);
 }
 
 Executable::Placed Executable::placed(const std::vector<std::int64_t>& symbols) const

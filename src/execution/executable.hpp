@@ -55,7 +55,11 @@ public:
     Outcome replay(const Call&);
     Outcome replay_once(const Call&); // like replay(), but frees the arena afterwards
     // Moves the other executable's arena to this one.
-    void take_arena(Executable& other) { arena_ = std::move(other.arena_); }
+    void take_arena(Executable& other)
+    {
+        arena_ = std::move(other.arena_);
+        host_arena_ = std::move(other.host_arena_);
+    }
     void trim_arena(std::uint64_t bytes); // frees the arena if it is larger
     // Records the launches that this call needs, submits them and discards the recording.
     Outcome run_once(const Call&);
@@ -84,7 +88,7 @@ public:
     std::size_t cached_bytes() const { return cache_.bytes(); }  // of the cache by sizes
     std::uint64_t arena_bytes(const std::vector<std::int64_t>& symbols) const;
     std::uint64_t output_bytes(const std::vector<std::int64_t>& symbols) const;
-    std::uint64_t peak_bytes(const std::vector<std::int64_t>& symbols) const; // arena and outputs
+    std::uint64_t peak_bytes(const std::vector<std::int64_t>& symbols) const; // arenas and outputs
     struct Placed {
         std::vector<std::uint64_t> bytes, offsets; // by plan value
         std::uint64_t arena = 0, lower_bound = 0;
@@ -94,11 +98,14 @@ public:
 private:
     // An entry of the cache by sizes: everything that depends on the sizes only, and the block of the last call.
     struct Sized {
-        std::vector<std::int64_t> values;   // by slot of the program
-        std::vector<std::uint64_t> bytes;   // by plan value
-        std::vector<std::uint64_t> offsets; // in the arena, by plan value
-        std::uint64_t arena = 0;            // bytes
-        device::Address base = 0;           // address of the arena that the block was written for
+        std::vector<std::int64_t> values;        // by slot of the program
+        std::vector<std::uint64_t> bytes;        // by plan value
+        std::vector<std::uint64_t> offsets;      // in the arena, by plan value
+        std::uint64_t arena = 0;                 // bytes
+        device::Address base = 0;                // address of the arena that the block was written for
+        std::vector<std::uint64_t> host_offsets; // these three of the arena for operands of host calls
+        std::uint64_t host_arena = 0;
+        device::Address host_base = 0;
         Block block;
     };
     struct ResultSlots {
@@ -113,6 +120,8 @@ private:
                                         std::vector<std::int64_t>& values) const;
     Sized sized(const std::vector<std::int64_t>& symbols) const;
     void provide_arena(Sized&);
+    void provide_host_arena(const Sized&);
+    void free_arenas();                               // work submitted later may reuse the memory
     std::size_t output_at(std::uint32_t value) const; // its index in outputs_
     Outcome place(Sized&, const Call&);
     // Waits for a call of a recording with timestamps, and tells the observer the times of these launches of the plan.
@@ -134,12 +143,13 @@ private:
         std::uint32_t value; // of the plan
         bool readable = false;
     };
-    std::vector<Output> outputs_;            // ascending by value
-    std::vector<std::uint32_t> temporaries_; // plan values
+    std::vector<Output> outputs_;                               // ascending by value
+    std::vector<std::uint32_t> temporaries_, host_temporaries_; // plan values
     std::unique_ptr<plan::Placement> placement_;
-    std::vector<std::size_t> counters_;      // positions among the symbols
-    std::vector<shape::Slot> counter_slots_; // slots that depend on the counters
-    LruCache<Sized> cache_;                  // by the symbols' values, with 0 for counters
+    std::unique_ptr<plan::Placement> host_placement_; // null: there are no host calls
+    std::vector<std::size_t> counters_;               // positions among the symbols
+    std::vector<shape::Slot> counter_slots_;          // slots that depend on the counters
+    LruCache<Sized> cache_;                           // by the symbols' values, with 0 for counters
     std::vector<std::int64_t> key_;
     struct Timed {
         device::Ticket call;
@@ -149,7 +159,7 @@ private:
     std::size_t max_timed_ = 0;
     const Sized* last_sized_ = nullptr;
     std::uint64_t bytes_placed_ = 0;
-    std::shared_ptr<device::Memory> arena_;
+    std::shared_ptr<device::Memory> arena_, host_arena_;
     std::unique_ptr<device::Recording> recording_;
     std::unique_ptr<device::Recording>
         timed_recording_; // of calls that are observed; freed by the first that is not

@@ -49,6 +49,7 @@ struct Printer {
     void operator()(DType v) const { out << name_of(v); }
     void operator()(const std::shared_ptr<const HostScalar>&) const { out << "host"; }
     void operator()(const std::shared_ptr<const UserKernel>&) const { out << "user's"; }
+    void operator()(const std::shared_ptr<const HostCall>&) const { out << "host's"; }
 };
 } // namespace
 

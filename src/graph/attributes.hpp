@@ -32,8 +32,11 @@ struct UserKernel {
     std::vector<double> floats;
 };
 
+class HostCall; // graph/host_call.hpp
+
 using Attribute = std::variant<std::int64_t, double, Dim, Shape, std::vector<std::int64_t>, DType,
-                               std::shared_ptr<const HostScalar>, std::shared_ptr<const UserKernel>>;
+                               std::shared_ptr<const HostScalar>, std::shared_ptr<const UserKernel>,
+                               std::shared_ptr<const HostCall>>;
 
 class Attributes {
 public:

@@ -58,7 +58,8 @@ void Units::find_deadlines(const Plan& p)
     for (std::uint32_t u = 0; u < launches_.size(); ++u) {
         bool fit = true;
         std::uint32_t deadline = no_launch;
-        for (const std::uint32_t i : launches_[u])
+        for (const std::uint32_t i : launches_[u]) {
+            fit &= !p.launches[i].on_host; // other machines take part in it
             for (const PlanOperand& o : p.launches[i].operands) {
                 if (o.absent) continue;
                 const bool temporary = p.values[o.value].place == Place::temporary;
@@ -68,6 +69,7 @@ void Units::find_deadlines(const Plan& p)
                 const auto later = std::upper_bound(all.begin(), all.end(), i);
                 if (later != all.end()) deadline = std::min(deadline, place_[*later]);
             }
+        }
         // An input that is overwritten before the unit's last launch could not be read again.
         droppable_.push_back(fit && deadline > place_[launches_[u].back()]);
         deadline_.push_back(deadline);

@@ -32,13 +32,14 @@ private:
     {
         const std::uint32_t result = l.operands[r].value;
         const PlanValue& to = plan_.values[result];
-        if (to.place != Place::temporary || !same(l.operands[r].offset, 0) || touched_[result].front() != i)
+        if (to.place != Place::temporary || to.on_host || !same(l.operands[r].offset, 0) ||
+            touched_[result].front() != i)
             return;
         for (std::size_t k = 0; k < inputs; ++k) {
             const PlanOperand& from = l.operands[k];
             const PlanValue& value = plan_.values[from.value];
-            if (value.place != Place::temporary || from.value == result || !same(from.offset, 0) ||
-                from.dtype != l.operands[r].dtype || value.dtype != to.dtype ||
+            if (value.place != Place::temporary || value.on_host || from.value == result ||
+                !same(from.offset, 0) || from.dtype != l.operands[r].dtype || value.dtype != to.dtype ||
                 !same(value.elements, to.elements) || times_used(l, from.value) != 1 ||
                 !kernels::reads_own_elements(*l.chain, k) || !is_last(i, from.value))
                 continue;

@@ -253,6 +253,7 @@ private:
         node_ = &n;
         if (lower_cast_as_view(n)) return;
         if (n.op->view) lower_view(n);
+        else if (n.op->on_host) lower_on_host(n);
         else if (caps_.host_kernels) lower_for_host(n);
         else if (is_number(n)) return; // written to memory only on demand
         else if (lacks_kernels(n)) lower_decomposed(n);
@@ -508,6 +509,29 @@ private:
     {
         if (!node_ || !node_->op) return kernel;
         return kernel + " (%" + std::to_string(node_->id) + " " + node_->op->name + ")";
+    }
+
+    // The host computes on copies, so that a device may keep everything else in memory that only it accesses fast.
+    void lower_on_host(const Node& n)
+    {
+        const auto shared = [this](const View& v) {
+            const View copy = temporary(v.dtype, v.sizes());
+            out_.plan.values[copy.value].on_host = true;
+            return copy;
+        };
+        std::vector<View> in, out;
+        for (const Value& v : n.inputs) {
+            const View from = materialised(v);
+            in.push_back(shared(from));
+            copy(from, in.back());
+        }
+        make_outputs(n);
+        for (const View& v : views_.at(&n)) out.push_back(shared(v));
+        PlanLaunch l = host_launch(*n.op, n.attributes, in, out);
+        l.label = label_of(n.op->name);
+        l.on_host = true;
+        append(std::move(l));
+        for (std::size_t i = 0; i < out.size(); ++i) copy(out[i], views_.at(&n)[i]);
     }
 
     void lower_for_host(const Node& n)

@@ -53,6 +53,8 @@ void finish(Compiled& c, const Request& request)
     after(request, c, "write_in_place");
     choose_kernels(c.plan, *request.capabilities, request.progress);
     after(request, c, "choose_kernels");
+    overlap_host_calls(c.plan);
+    after(request, c, "overlap_host_calls");
     batch(c.plan);
     after(request, c, "batch");
     schedule(c.plan, *request.capabilities);

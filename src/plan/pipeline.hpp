@@ -67,6 +67,8 @@ void advance_updates(Plan&); // advance.cpp: updates state as soon as its gradie
 void write_in_place(Plan&);  // in_place.cpp: elementwise launches overwrite inputs at their last use
 // choose.cpp: chooses elementwise kernels, and compiles fused ones
 void choose_kernels(Plan&, const device::Capabilities&, const detail::Progress& = {});
+// overlap.cpp: moves launches so that the host's run beside those that do not depend on them
+void overlap_host_calls(Plan&);
 void batch(Plan&);                                 // batch.cpp: merges the updates of parameters
 void schedule(Plan&, const device::Capabilities&); // schedule.cpp: assigns epochs
 void find_lifetimes(Plan&);                        // schedule.cpp: first and last epoch of each value

@@ -53,12 +53,13 @@ struct Allocation {
 
 } // namespace
 
-Placement::Placement(const Plan& plan, std::span<const Bytes> bytes, int tries) : epochs_(plan.epochs)
+Placement::Placement(const Plan& plan, std::span<const Bytes> bytes, int tries, bool on_host)
+    : epochs_(plan.epochs)
 {
     for (std::uint32_t i = 0; i < plan.values.size(); ++i) {
         const PlanValue& v = plan.values[i];
         live_.push_back({v.first, v.last});
-        if (v.place == Place::temporary && v.first <= v.last) order_.push_back(i);
+        if (v.place == Place::temporary && v.on_host == on_host && v.first <= v.last) order_.push_back(i);
     }
     search(bytes, tries);
 }

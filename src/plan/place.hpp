@@ -15,7 +15,8 @@ public:
     // `bytes[k][i]`: bytes of value i at the k-th of a few sizes, for the search. `tries`: number of orders to try
     // beyond a few good heuristics; not worth it for a plan that runs once.
     using Bytes = std::vector<std::uint64_t>;
-    Placement(const Plan&, std::span<const Bytes> bytes, int tries);
+    // Places the temporaries with this value of PlanValue::on_host.
+    Placement(const Plan&, std::span<const Bytes> bytes, int tries, bool on_host = false);
 
     // Returns the arena's size and sets `offsets` by value, from the arena's start (0 for values outside of the arena).
     // `base` is the distance from the slab's start to the arena's; no value of up to `window` bytes crosses a multiple

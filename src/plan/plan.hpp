@@ -30,6 +30,7 @@ struct PlanValue {
     std::uint32_t first = 0; // epochs of the first and the last access
     std::uint32_t last = 0;
     std::uint32_t segment = no_segment; // the segment to whose interior it belongs
+    bool on_host = false;               // a temporary in memory that the host accesses, too
     std::string name;                   // for example "%12 conv2d"
 };
 
@@ -58,6 +59,10 @@ struct PlanLaunch : ops::LaunchSpec {
     static constexpr std::uint32_t of_budget = ~std::uint32_t{0};
     std::uint32_t recomputation = 0;
     std::uint32_t fallback_of = no_launch; // the launch that it replaces if operands are not in the slab
+    // The host runs the function `host` on every device, while launches of epochs before `joins` run; its operands are
+    // temporaries with PlanValue::on_host.
+    bool on_host = false;
+    std::uint32_t joins = 0;
     std::string label;
 };
 
@@ -89,6 +94,8 @@ inline bool write_disjoint(const PlanLaunch& a, const PlanLaunch& b)
 {
     return a.disjoint && b.disjoint && a.node == b.node;
 }
+// Returns the last epoch in which the launch may run.
+inline std::uint32_t last_epoch(const PlanLaunch& l) { return l.on_host ? l.joins - 1 : l.epoch; }
 // Returns whether the two launches depend on their order: one writes a value that the other accesses.
 bool conflict(const PlanLaunch&, const PlanLaunch&);
 // Puts launches in this order, in which fallbacks come after what they replace, and renumbers `fallback_of`.

@@ -75,6 +75,7 @@ public:
         }
         plan_.epochs = launches.empty() ? 0 : current_ + 1;
         order_by_epoch();
+        join_host_calls();
     }
 
 private:
@@ -120,10 +121,21 @@ private:
                 }
     }
 
+    // Whether the launch reads what the host has computed: moved up, it would leave the host less time.
+    bool waits_for_host(std::size_t launch) const
+    {
+        const auto& operands = plan_.launches[launch].operands;
+        return std::any_of(operands.begin(), operands.end(), [&](const PlanOperand& o) {
+            return reads(o) && of_value_[o.value].after_write > 0 &&
+                   plan_.launches[of_value_[o.value].writer].on_host;
+        });
+    }
+
     // Returns the epoch of the launches; begins a new one if necessary.
     std::uint32_t epoch_of(const Group& g)
     {
-        const std::uint32_t first = earliest(g);
+        const bool on_host = plan_.launches[g.begin].on_host;
+        const std::uint32_t first = std::max(earliest(g), on_host ? last_call_ : 0);
         std::vector<std::uint64_t> begun;
         for (const Memory& m : memory_) begun.push_back(bytes_begun(m, g));
         const auto all_fit = [&](std::uint32_t epoch) {
@@ -131,7 +143,8 @@ private:
                 if (!memory_[i].fits(epoch, begun[i])) return false;
             return true;
         };
-        const bool may_move = moves_up_ && plan_.launches[g.begin].recomputation == 0;
+        const bool may_move =
+            moves_up_ && plan_.launches[g.begin].recomputation == 0 && !waits_for_host(g.begin);
         const std::uint32_t most = may_move ? most_up : first == 0 ? 1 : 0;
         if (most > 0 && first < current_ && all_fit(current_)) {
             const std::uint32_t last = std::max(first, current_ - std::min(current_, most));
@@ -152,6 +165,7 @@ private:
     {
         for (std::size_t k = g.begin; k < g.end; ++k) {
             plan_.launches[k].epoch = epoch;
+            if (plan_.launches[k].on_host) last_call_ = epoch;
             for (const PlanOperand& o : plan_.launches[k].operands) {
                 if (o.absent) continue;
                 OfValue& v = of_value_[o.value];
@@ -181,12 +195,26 @@ private:
         reorder(plan_, order);
     }
 
+    // A host call ends before the first launch that conflicts with it.
+    void join_host_calls()
+    {
+        for (std::size_t i = 0; i < plan_.launches.size(); ++i) {
+            PlanLaunch& call = plan_.launches[i];
+            if (!call.on_host) continue;
+            const auto next =
+                std::find_if(plan_.launches.begin() + static_cast<std::ptrdiff_t>(i) + 1,
+                             plan_.launches.end(), [&](const PlanLaunch& l) { return conflict(call, l); });
+            call.joins = next == plan_.launches.end() ? plan_.epochs : next->epoch;
+        }
+    }
+
     Plan& plan_;
     bool moves_up_;
     LaunchesByValue touched_;
     std::vector<OfValue> of_value_;
     std::vector<Memory> memory_;
     std::uint32_t current_ = 0;
+    std::uint32_t last_call_ = 0; // the epoch of the last host call: they keep their order
 };
 
 } // namespace
@@ -204,7 +232,7 @@ void find_lifetimes(Plan& plan)
             if (o.absent) continue;
             PlanValue& v = plan.values[o.value];
             v.first = std::min(v.first, l.epoch);
-            v.last = std::max(v.last, l.epoch);
+            v.last = std::max(v.last, last_epoch(l));
         }
 }
 

@@ -77,11 +77,12 @@ public:
 private:
     void check_epochs()
     {
-        std::vector<std::size_t> epoch;
+        std::vector<std::size_t> epoch; // the launches that may still run
         for (std::size_t i = 0; i < plan_.launches.size(); ++i) {
             if (!enabled_[i]) continue;
-            if (!epoch.empty() && plan_.launches[epoch.front()].epoch != plan_.launches[i].epoch)
-                epoch.clear();
+            std::erase_if(epoch, [&](std::size_t k) {
+                return last_epoch(plan_.launches[k]) < plan_.launches[i].epoch;
+            });
             for (std::size_t k : epoch) check_pair(k, i);
             check_within(i);
             epoch.push_back(i);
@@ -98,7 +99,7 @@ private:
                     write_disjoint(plan_.launches[a], plan_.launches[b]))
                     continue;
                 add("launches ", a, " (", plan_.launches[a].label, ") and ", b, " (", plan_.launches[b].label,
-                    ") of epoch ", plan_.launches[a].epoch, " touch the same bytes of v", x.value, " and v",
+                    ") of epoch ", plan_.launches[b].epoch, " touch the same bytes of v", x.value, " and v",
                     y.value);
             }
     }

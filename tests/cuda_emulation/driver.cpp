@@ -335,6 +335,12 @@ RP_EXPORT CUresult cuModuleGetGlobal_v2(CUdeviceptr* address, std::size_t* bytes
     return CUDA_SUCCESS;
 }
 
+RP_EXPORT CUresult cuLaunchHostFunc(CUstream, CUhostFn function, void* data)
+{
+    RP_ENTER_CONTEXT
+    send([function, data] { function(data); });
+    return CUDA_SUCCESS;
+}
 RP_EXPORT CUresult cuLaunchKernel(CUfunction f, unsigned x, unsigned y, unsigned z, unsigned threads,
                                   unsigned, unsigned, unsigned, CUstream, void** parameters, void**)
 {

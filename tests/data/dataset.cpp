@@ -292,6 +292,33 @@ TEST(Samplers, DrawInProportionToWeights)
                 HasSubstr("leave one out"));
 }
 
+// The ranks' batches together are those of one process.
+TEST(Samplers, ShareOutExamplesAmongRanks)
+{
+    for (const std::int64_t ranks : {1, 2, 3, 5})
+        for (const std::int64_t size : {1, 2, 7, 30})
+            for (const bool shuffle : {false, true})
+                for (const bool drop : {false, true}) {
+                    const std::vector<std::int64_t> all =
+                        shuffle ? data::shuffled(size, 4, 2)
+                                : samplers::SequentialSampler().order(size, 4, 2);
+                    for (std::int64_t rank = 0; rank < ranks; ++rank) {
+                        const samplers::DistributedSampler sampler(ranks, rank,
+                                                                   {.shuffle = shuffle, .drop_last = drop});
+                        const std::vector<std::int64_t> mine = sampler.order(size, 4, 2);
+                        ASSERT_EQ(sampler.count(size), drop ? size / ranks : (size + ranks - 1) / ranks);
+                        ASSERT_EQ(std::ssize(mine), sampler.count(size));
+                        for (std::size_t i = 0; i < mine.size(); ++i)
+                            ASSERT_EQ(
+                                mine[i],
+                                all[(i * static_cast<std::size_t>(ranks) + static_cast<std::size_t>(rank)) %
+                                    all.size()]);
+                    }
+                }
+    EXPECT_EQ(error_of([] { samplers::DistributedSampler(2, 2); }).kind, ErrorKind::argument);
+    EXPECT_EQ(error_of([] { samplers::DistributedSampler(0, 0); }).kind, ErrorKind::argument);
+}
+
 TEST(Samplers, OfUsersAreChecked)
 {
     struct Wrong : samplers::Sampler {

@@ -90,6 +90,31 @@ private:
     std::int64_t count_;
 };
 
+// Options of DistributedSampler.
+struct DistributedSamplerOptions {
+    bool shuffle = true; // a new random order in each epoch
+    bool drop_last =
+        false; // leaves the last examples out that there is not one of for each rank; else the first are repeated
+};
+
+// Shares the examples out among the ranks of a world, as torch.utils.data.DistributedSampler: of every num_replicas
+// examples in the order of all, each rank takes one.  So the batches of all ranks together are those of one process
+// with a batch that many times as large.  All ranks must have the same seed.
+class DistributedSampler final : public Sampler {
+public:
+    // Throws Error(argument) unless 0 <= rank < num_replicas.
+    DistributedSampler(std::int64_t num_replicas, std::int64_t rank, const DistributedSamplerOptions& = {});
+    // Returns the examples of this rank, which are as many on each.
+    std::int64_t count(std::int64_t size) const override;
+    // Returns their indices.
+    std::vector<std::int64_t> order(std::int64_t size, std::uint64_t seed,
+                                    std::uint64_t epoch) const override;
+
+private:
+    std::int64_t replicas_, rank_;
+    DistributedSamplerOptions options_;
+};
+
 } // namespace samplers
 
 } // namespace reprise::data

@@ -17,7 +17,8 @@ std::vector<Function> Modules::get(std::span<const LaunchDeclaration> launches)
     std::vector<Function> list;
     list.reserve(launches.size());
     const std::lock_guard lock(mutex_);
-    for (const LaunchDeclaration& launch : launches) list.push_back(get(launch.kernel));
+    for (const LaunchDeclaration& launch : launches)
+        list.push_back(launch.on_host ? Function{} : get(launch.kernel));
     return list;
 }
 

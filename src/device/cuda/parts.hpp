@@ -3,6 +3,7 @@
 #include "device/cuda/blas.hpp"
 #include "device/cuda/memory.hpp"
 #include "device/cuda/modules.hpp"
+#include "device/host_calls.hpp"
 
 namespace reprise::device::cuda {
 
@@ -21,6 +22,7 @@ struct Parts {
     Modules modules;
     Blas blas;
     BlockMemory memory;
+    HostCalls host_calls{context.health};
     std::atomic<std::uint64_t> recordings = 0, transfers = 0, submits = 0, replays = 0;
 };
 

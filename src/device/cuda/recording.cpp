@@ -79,7 +79,14 @@ CudaRecording::CudaRecording(std::shared_ptr<Parts> parts, std::span<const Launc
         for (CUevent& e : slots_[i].events)
             parts_->context.call("cuEventCreate", &Driver::cuEventCreate, &e, 0);
     }
-    if (!one_shot_ && !timed_ && !launches.empty() && !products) make_graph();
+    for (std::uint32_t i = 0; i < launches.size(); ++i) {
+        if (!launches[i].on_host) continue;
+        const auto joins = std::find_if(launches.begin(), launches.end(),
+                                        [&](const auto& l) { return l.epoch >= launches[i].joins; });
+        host_launches_.emplace(
+            i, HostLaunch{static_cast<std::uint32_t>(joins - launches.begin()), launches[i].kernel.host});
+    }
+    if (!one_shot_ && !timed_ && !launches.empty() && !products && host_launches_.empty()) make_graph();
     ++parts_->recordings;
 }
 
@@ -107,6 +114,11 @@ void CudaRecording::set(std::uint32_t launch, const LaunchArguments& arguments)
     if (!open_) {
         reprise::detail::fail(ErrorKind::internal, "set", "The replay was not begun: call begin() first.");
     }
+    ++set_;
+    if (const auto h = host_launches_.find(launch); h != host_launches_.end()) {
+        h->second.arguments.assign(arguments);
+        return;
+    }
     records_.write(slots_[current_].host, launch, arguments);
     const GraphLaunch& l = resources_->launches[launch];
     blocks_of(l.function, arguments.groups); // throws if there are too many
@@ -125,7 +137,6 @@ void CudaRecording::set(std::uint32_t launch, const LaunchArguments& arguments)
         call.library = parts_->blas.prepare(product->problem);
     }
     call.product = std::move(product);
-    ++set_;
 }
 
 Ticket CudaRecording::submit()
@@ -179,7 +190,7 @@ Ticket CudaRecording::submit()
 // Returns a graph that is ready to launch; null: the launches run one by one.
 Graph* CudaRecording::graph_for_call()
 {
-    if (one_shot_ || timed_ || call_.empty()) return nullptr;
+    if (one_shot_ || timed_ || call_.empty() || !host_launches_.empty()) return nullptr;
     try {
         if (Graph* const graph = fitting_graph()) {
             if (graph->moved_products(call_) * launches_of_capture > call_.size()) return nullptr;
@@ -245,7 +256,12 @@ void CudaRecording::launch_one_by_one(Slot& slot)
 {
     Context& context = parts_->context;
     for (std::size_t i = 0; i < call_.size(); ++i) {
+        end_host_calls(i);
         mark(slot, i);
+        if (host_launches_.contains(static_cast<std::uint32_t>(i))) {
+            begin_host_call(i);
+            continue;
+        }
         if (call_[i].library) parts_->blas.run(*call_[i].product, *call_[i].library, context.stream());
         if (call_[i].library || call_[i].groups == 0) continue;
         GraphLaunch& l = resources_->launches[i];
@@ -254,7 +270,64 @@ void CudaRecording::launch_one_by_one(Slot& slot)
                      blocks_of(l.function, call_[i].groups), 1, 1, l.function.threads, 1, 1, 0,
                      context.stream(), arguments, nullptr);
     }
+    end_host_calls(call_.size());
     mark(slot, call_.size());
+}
+
+// A host call of one submission.  The stream posts it, and waits for its end where that is needed.
+struct CudaRecording::HostJob {
+    HostCalls& calls;
+    HostCalls::Call call;
+    std::mutex mutex{};
+    std::condition_variable ended{};
+    bool has_ended = false;
+};
+
+void CudaRecording::begin_host_call(std::size_t launch)
+{
+    HostLaunch& h = host_launches_.at(static_cast<std::uint32_t>(launch));
+    if (h.arguments.groups == 0) return;
+    h.running.reset(
+        new HostJob{parts_->host_calls, {.run = [function = h.function, arguments = std::move(h.arguments)] {
+                        (*function)(arguments.view());
+                    }}});
+    h.arguments = {};
+    h.running->call.finished = [job = h.running.get()] {
+        const std::lock_guard lock(job->mutex);
+        job->has_ended = true;
+        job->ended.notify_all();
+    };
+    call_host(
+        [](void* data) {
+            const std::unique_ptr<std::shared_ptr<HostJob>> job(static_cast<std::shared_ptr<HostJob>*>(data));
+            (*job)->calls.post((*job)->call);
+        },
+        h.running);
+}
+
+void CudaRecording::end_host_calls(std::size_t launch)
+{
+    for (auto& [number, h] : host_launches_) {
+        if (h.joins != launch || !h.running) continue;
+        call_host(
+            [](void* data) {
+                const std::unique_ptr<std::shared_ptr<HostJob>> job(
+                    static_cast<std::shared_ptr<HostJob>*>(data));
+                std::unique_lock lock((*job)->mutex);
+                (*job)->ended.wait(lock, [&] { return (*job)->has_ended; });
+            },
+            h.running);
+        h.running.reset();
+    }
+}
+
+// The stream calls the function with a new std::shared_ptr of the job, which it deletes.
+void CudaRecording::call_host(void (*function)(void*), const std::shared_ptr<HostJob>& job)
+{
+    auto data = std::make_unique<std::shared_ptr<HostJob>>(job);
+    parts_->context.call("cuLaunchHostFunc", &Driver::cuLaunchHostFunc, parts_->context.stream(), function,
+                         data.get());
+    static_cast<void>(data.release());
 }
 
 Recording::Times CudaRecording::times()

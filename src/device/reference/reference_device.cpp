@@ -1,5 +1,6 @@
 #include "device/reference/reference_device.hpp"
 #include "device/health.hpp"
+#include "device/host_calls.hpp"
 #include "device/reference/arena.hpp"
 #include <algorithm>
 #include <chrono>
@@ -53,6 +54,7 @@ private:
     mutable Health health_;
     HostArena arena_;
     std::mutex run_; // one submission at a time
+    HostCalls host_calls_{health_};
     std::mt19937_64 generator_;
     std::atomic<std::uint64_t> recordings_ = 0, submits_ = 0;
 };
@@ -108,19 +110,14 @@ public:
     Times times() override { return {last_, times_}; }
 
 private:
-    struct Call {
-        std::vector<Operand> operands;
-        std::vector<double> floats;
-        std::vector<std::int32_t> ints;
-        std::uint64_t groups = 0;
-    };
+    void run_in_order();
     void run(std::size_t launch);
     void check_operands(std::size_t launch) const;
     std::vector<std::size_t> hash_reads(std::size_t launch) const;
 
     std::shared_ptr<ReferenceDevice> device_;
     std::vector<LaunchDeclaration> launches_;
-    std::vector<Call> calls_;
+    std::vector<HostArguments> calls_;
     std::vector<double> times_; // of `last_`
     Ticket last_ = 0;
     std::size_t set_ = 0;
@@ -135,11 +132,7 @@ void ReferenceRecording::set(std::uint32_t launch, const LaunchArguments& a)
                               ") was given (", a.operands.size(), ", ", a.floats.size(), ", ", a.ints.size(),
                               ") operands, floats and ints, which is not what it declares.");
     }
-    Call& call = calls_[launch];
-    call.operands.assign(a.operands.begin(), a.operands.end());
-    call.floats.assign(a.floats.begin(), a.floats.end());
-    call.ints.assign(a.ints.begin(), a.ints.end());
-    call.groups = a.groups;
+    calls_[launch].assign(a);
     ++set_;
 }
 
@@ -149,6 +142,19 @@ Ticket ReferenceRecording::submit()
     if (set_ < launches_.size()) fail_unset(set_, launches_.size());
     const std::lock_guard lock(device_->run_);
     device_->arena_.check();
+    try {
+        run_in_order();
+    } catch (...) {
+        device_->host_calls_.wait(); // their operands may be freed now
+        throw;
+    }
+    device_->host_calls_.wait();
+    device_->health_.require_alive("submit");
+    return last_ = ++device_->submits_;
+}
+
+void ReferenceRecording::run_in_order()
+{
     const auto start = std::chrono::steady_clock::now();
     const auto stamp = [&](std::size_t i) {
         if (timed_)
@@ -158,32 +164,44 @@ Ticket ReferenceRecording::submit()
     times_.assign(timed_ ? launches_.size() + 1 : 0, 0.0);
     std::vector<std::size_t> order(launches_.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
+    std::uint32_t joins = ~std::uint32_t{0}; // the first epoch that waits for the host calls that were posted
     for (std::size_t first = 0; first < order.size();) {
+        if (launches_[first].epoch >= joins) {
+            device_->host_calls_.wait();
+            device_->health_.require_alive("submit");
+            joins = ~std::uint32_t{0};
+        }
         std::size_t last = first;
         while (last < order.size() && launches_[last].epoch == launches_[first].epoch) {
             ++last;
         }
         const auto epoch = std::span(order).subspan(first, last - first);
         std::shuffle(epoch.begin(), epoch.end(), device_->generator_);
+        for (std::size_t launch = first; launch < last; ++launch) { // in their order
+            if (!launches_[launch].on_host || calls_[launch].groups == 0) continue;
+            stamp(launch);
+            device_->host_calls_.post({.run = [this, launch] { run(launch); }});
+            joins = std::min(joins, launches_[launch].joins);
+        }
         for (const std::size_t launch : epoch) {
+            if (launches_[launch].on_host) continue;
             stamp(launch);
             run(launch);
         }
         first = last;
     }
     stamp(launches_.size());
-    return last_ = ++device_->submits_;
 }
 
 void ReferenceRecording::run(std::size_t launch)
 {
-    const Call& call = calls_[launch];
+    const HostArguments& call = calls_[launch];
     if (call.groups == 0) {
         return;
     }
     check_operands(launch);
     const std::vector<std::size_t> before = hash_reads(launch);
-    (*launches_[launch].kernel.host)({call.operands, call.floats, call.ints, call.groups});
+    (*launches_[launch].kernel.host)(call.view());
     if (hash_reads(launch) != before) {
         reprise::detail::fail(ErrorKind::internal, "reference device", "Launch (", launch, ", ",
                               launches_[launch].kernel.name,
@@ -193,7 +211,7 @@ void ReferenceRecording::run(std::size_t launch)
 
 void ReferenceRecording::check_operands(std::size_t launch) const
 {
-    const Call& call = calls_[launch];
+    const HostArguments& call = calls_[launch];
     for (std::size_t i = 0; i < call.operands.size(); ++i) {
         const Operand& operand = call.operands[i];
         if (operand.address != 0 && !device_->arena_.holds(operand.address, operand.bytes)) {
@@ -207,7 +225,7 @@ void ReferenceRecording::check_operands(std::size_t launch) const
 // Hashes the operands that are declared as read and do not overlap an operand that is written.
 std::vector<std::size_t> ReferenceRecording::hash_reads(std::size_t launch) const
 {
-    const Call& call = calls_[launch];
+    const HostArguments& call = calls_[launch];
     const std::vector<Access>& access = launches_[launch].operands;
     std::vector<std::size_t> hashes;
     for (std::size_t i = 0; i < call.operands.size(); ++i) {

@@ -33,4 +33,11 @@ inline void host_barrier(const LogicalDevice& device, VkCommandBuffer list)
             VK_ACCESS_HOST_READ_BIT);
 }
 
+// Makes what a host call has written visible to kernels.
+inline void host_call_barrier(const LogicalDevice& device, VkCommandBuffer list)
+{
+    barrier(device, list, VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_WRITE_BIT,
+            VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT);
+}
+
 } // namespace reprise::device::vulkan

@@ -52,7 +52,8 @@ Ticket Context::submit(const Work& work)
         const auto lock = queue.lock();
         lists_.clear();
         transfers.take(lists_);
-        if (queue.has_slices() && !lists_.empty()) { // uploads are never dropped
+        // Uploads are never dropped, and host calls count the lists from the call's first one.
+        if ((queue.has_slices() || !work.host_calls.empty()) && !lists_.empty()) {
             transfers.submitted(queue.submit({.lists = lists_, .cost_of_each = 0}));
             lists_.clear();
         }

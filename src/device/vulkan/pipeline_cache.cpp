@@ -120,7 +120,8 @@ std::vector<VkPipeline> PipelineCache::get(std::span<const LaunchDeclaration> la
     std::vector<VkPipeline> list;
     list.reserve(launches.size());
     for (const LaunchDeclaration& launch : launches) {
-        list.push_back(find(entries_.at(launch.kernel.name), launch.kernel.constants));
+        list.push_back(launch.on_host ? VK_NULL_HANDLE
+                                      : find(entries_.at(launch.kernel.name), launch.kernel.constants));
     }
     return list;
 }
@@ -146,6 +147,9 @@ void PipelineCache::make_missing(std::span<const LaunchDeclaration> launches,
     };
     std::vector<Missing> missing;
     for (const LaunchDeclaration& launch : launches) {
+        if (launch.on_host) {
+            continue;
+        }
         const Kernel& kernel = launch.kernel;
         Entry& e = entry(kernel);
         require_windows(e, kernel);

@@ -16,8 +16,10 @@ Queue::Queue(LogicalDevice& device, const ExternalVulkan* external) : device_(de
     const VkSemaphoreCreateInfo info{.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO, .pNext = &type};
     timeline_.create("allocate", "vkCreateSemaphore", &VolkDeviceTable::vkCreateSemaphore, info);
     reads_timeline_.create("allocate", "vkCreateSemaphore", &VolkDeviceTable::vkCreateSemaphore, info);
+    host_timeline_.create("allocate", "vkCreateSemaphore", &VolkDeviceTable::vkCreateSemaphore, info);
     device_.name(VK_OBJECT_TYPE_SEMAPHORE, timeline_.get(), "reprise timeline");
     device_.name(VK_OBJECT_TYPE_SEMAPHORE, reads_timeline_.get(), "reprise timeline of reads");
+    device_.name(VK_OBJECT_TYPE_SEMAPHORE, host_timeline_.get(), "reprise timeline of host calls");
 }
 
 Queue::~Queue() { collect_all(); }
@@ -39,11 +41,17 @@ Ticket Queue::submit(const Work& work)
              .reads = {work.reads.begin(), work.reads.end()},
              .wait = work.wait,
              .signal = work.signal,
-             .resume = work.resume};
+             .resume = work.resume,
+             .host_calls = {work.host_calls.begin(), work.host_calls.end()},
+             .host_value = host_value_};
         const Ticket last = q.last;
+        const Ticket first = q.first; // handing over removes q
+        std::vector<HostCall> calls = q.host_calls;
+        if (!calls.empty()) host_calls_.start();
         if (!has_slices()) hand_over(unlimited, true);
         else if (queued_.size() == 1 && left_of_slice() > 0) hand_over(left_of_slice(), false);
         submitted_.store(last, std::memory_order_release);
+        post_host_calls(std::move(calls), first);
         return last;
     } catch (...) {
         queued_.pop_back();
@@ -51,18 +59,43 @@ Ticket Queue::submit(const Work& work)
     }
 }
 
+// Requires queued_mutex_, so that the calls run in the order of their values.
+void Queue::post_host_calls(std::vector<HostCall> calls, Ticket first)
+{
+    for (HostCall& call : calls)
+        host_calls_.post({.await =
+                              [this, ticket = first + call.after - 1] {
+                                  if (wait_for(timeline_.get(), ticket) != VK_SUCCESS)
+                                      device_.health.set_lost();
+                              },
+                          .run = std::move(call.run),
+                          .finished =
+                              [this, value = ++host_value_] {
+                                  const VkSemaphoreSignalInfo info{
+                                      .sType = VK_STRUCTURE_TYPE_SEMAPHORE_SIGNAL_INFO,
+                                      .semaphore = host_timeline_.get(),
+                                      .value = value};
+                                  device_.vk.vkSignalSemaphore(device_.handle(), &info);
+                              }});
+}
+
 // Appends the batches of the lists before `end` that were not handed over yet.
 void Queue::add_batches(const Queued& q, std::size_t end)
 {
     std::size_t first = q.next;
     do {
-        const std::size_t last = q.per_batch < end - first ? first + q.per_batch : end;
+        std::size_t last = q.per_batch < end - first ? first + q.per_batch : end;
+        for (const HostCall& call : q.host_calls)
+            for (const std::size_t edge : {call.after, call.before})
+                if (edge > first && edge < last) last = edge;
         Batch& b = batches_.emplace_back();
         VkSubmitInfo& info = infos_.emplace_back(VkSubmitInfo{.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO});
         info.pNext = &b.values;
         b.values.sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO;
-        if (first == 0 && q.wait.semaphore) {
-            b.wait = q.wait;
+        if (first == 0) b.wait = q.wait;
+        for (std::size_t k = 0; k < q.host_calls.size(); ++k)
+            if (q.host_calls[k].before == first) b.wait = {host_timeline_.get(), q.host_value + k + 1};
+        if (b.wait.semaphore) {
             info.waitSemaphoreCount = b.values.waitSemaphoreValueCount = 1;
             info.pWaitSemaphores = &b.wait.semaphore;
             info.pWaitDstStageMask = &b.wait_stage;
@@ -169,7 +202,9 @@ bool Queue::done(Ticket ticket)
         return device_.vk.vkGetSemaphoreCounterValue(device_.handle(), timeline_.get(), &now);
     });
     completed(now);
-    return ticket <= now;
+    if (ticket > now) return false;
+    device_.health.require_alive("done"); // a host call may have failed
+    return true;
 }
 
 bool Queue::reached(Ticket ticket) noexcept
@@ -225,6 +260,7 @@ void Queue::wait(Ticket ticket)
     hand_over_until(ticket);
     device_.check("wait", "vkWaitSemaphores", [&] { return await(ticket); });
     completed(ticket);
+    device_.health.require_alive("wait"); // a host call may have failed
 }
 
 void Queue::retire(Ticket ticket, std::unique_ptr<Retired> object) noexcept

@@ -2,6 +2,7 @@
 // buffers, and a list of objects that are destroyed once the device has finished with them.  Beside these, reads of
 // what is finished run at once, with a timeline of their own.
 #pragma once
+#include "device/host_calls.hpp"
 #include "device/retired.hpp"
 #include "device/vulkan/logical_device.hpp"
 #include <array>
@@ -24,6 +25,13 @@ struct SemaphoreValue {
     std::uint64_t value = 0;
 };
 
+// A host call of a submission.
+struct HostCall {
+    std::size_t after = 0;  // it begins when the lists before this one have ended; at least 1
+    std::size_t before = 0; // the list that waits for it; after `after`, or equal
+    std::function<void()> run{};
+};
+
 // One submission.
 struct Work {
     static constexpr std::size_t none = ~std::size_t{0};
@@ -36,6 +44,7 @@ struct Work {
     std::span<const Ticket> reads{};      // whose calls are then not dropped
     SemaphoreValue wait{}, signal{};      // before the first list, after the last
     VkCommandBuffer resume = VK_NULL_HANDLE; // precedes each part but the first; null: nothing does
+    std::span<const HostCall> host_calls{};  // ascending by `after`; if there are any, it is not dropped
 };
 
 class Queue {
@@ -96,6 +105,8 @@ private:
         std::vector<Ticket> reads{};
         SemaphoreValue wait{}, signal{};
         VkCommandBuffer resume = VK_NULL_HANDLE;
+        std::vector<HostCall> host_calls{};
+        std::uint64_t host_value = 0; // of host_timeline_ before its host calls
     };
     struct Batch { // of one vkQueueSubmit; never moved, as Vulkan's structures point into it
         VkTimelineSemaphoreSubmitInfo values{};
@@ -116,12 +127,14 @@ private:
     void give_driver(std::span<const VkSubmitInfo>);
     std::size_t end_of_part(const Queued&, double& budget, bool at_least_one) const;
     void add_batches(const Queued&, std::size_t end);
+    void post_host_calls(std::vector<HostCall>, Ticket first);
     double left_of_slice() const;
     bool is_dropped(Ticket) const;
 
     LogicalDevice& device_;
     std::function<void()> lock_external_, unlock_external_;
-    Owned<VkSemaphore, &VolkDeviceTable::vkDestroySemaphore> timeline_{device_}, reads_timeline_{device_};
+    Owned<VkSemaphore, &VolkDeviceTable::vkDestroySemaphore> timeline_{device_}, reads_timeline_{device_},
+        host_timeline_{device_}; // counts host calls
     std::mutex mutex_;
     std::atomic<Ticket> submitted_ = 0, completed_ = 0;
     std::atomic<std::uint64_t> submits_ = 0;
@@ -132,6 +145,7 @@ private:
     std::deque<Queued> queued_;
     Ticket handed_over_ = 0;
     std::uint64_t reads_ = 0;         // the last value of reads_timeline_
+    std::uint64_t host_value_ = 0;    // the last value of host_timeline_
     std::vector<VkSubmitInfo> infos_; // scratch space of hand_over()
     std::deque<Batch> batches_;
     std::atomic<bool> has_slices_ = false;
@@ -140,6 +154,7 @@ private:
     std::chrono::steady_clock::time_point slice_began_{};
     std::vector<std::pair<Ticket, Ticket>> dropped_; // ranges, ascending
     std::atomic<bool> any_dropped_ = false;
+    HostCalls host_calls_{device_.health}; // last member: its thread uses the others
 };
 
 } // namespace reprise::device::vulkan

@@ -24,8 +24,9 @@ VulkanRecording::VulkanRecording(std::shared_ptr<Context> context,
     const std::vector<VkPipeline> pipelines = context_->pipelines.get(launches, options.progress);
     for (std::size_t i = 0; i < launches.size(); ++i) {
         launches_.push_back(
-            {pipelines[i], context_->epoch_of(launches[i], i), 0, launches[i].rarely_dispatched});
+            {pipelines[i], context_->epoch_of(launches[i], i), 0, launches[i].rarely_dispatched, false});
     }
+    find_host_launches(launches);
     const auto state = std::find_if(launches.begin(), launches.end(),
                                     [](const LaunchDeclaration& launch) { return launch.writes_state; });
     first_state_ = static_cast<std::uint32_t>(state - launches.begin());
@@ -35,6 +36,38 @@ VulkanRecording::VulkanRecording(std::shared_ptr<Context> context,
     }
 }
 
+void VulkanRecording::find_host_launches(std::span<const LaunchDeclaration> launches)
+{
+    const auto first_of = [&](std::uint32_t epoch) { // the first launch of this epoch or a later one
+        const auto at =
+            std::find_if(launches.begin(), launches.end(), [&](const auto& l) { return l.epoch >= epoch; });
+        return static_cast<std::uint32_t>(at - launches.begin());
+    };
+    for (std::uint32_t i = 0; i < launches.size(); ++i) {
+        if (!launches[i].on_host) continue;
+        HostLaunch& h = host_launches_.emplace_back(
+            HostLaunch{i, first_of(launches[i].epoch), first_of(launches[i].joins), launches[i].kernel.host});
+        for (const std::uint32_t edge : {h.first, h.joins})
+            if (edge < launches_.size()) launches_[edge].cut = true;
+    }
+}
+
+// The host calls of this replay.  List 0 is the prologue, the last one the epilogue.
+std::vector<HostCall> VulkanRecording::host_calls() const
+{
+    std::vector<HostCall> calls;
+    for (const HostLaunch& h : host_launches_) {
+        if (h.arguments.groups == 0) continue;
+        calls.push_back(
+            {.after = 1 + launches_[h.first].segment,
+             .before = 1 + (h.joins < launches_.size() ? launches_[h.joins].segment : segment_count_),
+             .run = [function = h.function, arguments = std::make_shared<const HostArguments>(h.arguments)] {
+                 (*function)(arguments->view());
+             }});
+    }
+    return calls;
+}
+
 // Makes all command buffers, for the queue as it is now: with or without slices.
 void VulkanRecording::record_all()
 {
@@ -42,6 +75,7 @@ void VulkanRecording::record_all()
     sliced_ = context_->queue.has_slices();
     const std::vector<Segment> segments = split_into_segments(launches_, sliced_ ? 1 : segment_aim);
     const auto count = static_cast<std::uint32_t>(segments.size());
+    segment_count_ = count;
     resources_ = std::make_unique<Resources>();
     const std::uint64_t block_bytes = std::max<std::uint64_t>(parameters_.bytes(), 16);
     slot_bytes_ = (block_bytes + 255) / 256 * 256;
@@ -154,6 +188,7 @@ std::vector<VkCommandBuffer> VulkanRecording::record_segments(const std::vector<
         const VkCommandBuffer list = open(VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT);
         const std::uint32_t mark = launches_timed_ + 2 * static_cast<std::uint32_t>(lists.size());
         context_->slab.bind(list);
+        if (launches_[segment.first].cut) host_call_barrier(device, list);
         VkPipeline bound = VK_NULL_HANDLE;
         for (std::uint32_t i = segment.first; i < segment.last; ++i) {
             const Launch& launch = launches_[i];
@@ -167,7 +202,7 @@ std::vector<VkCommandBuffer> VulkanRecording::record_segments(const std::vector<
             if (i == segment.first || launch.epoch != launches_[i - 1].epoch) {
                 epoch_barrier(device, list);
             }
-            if (launch.rare && !with.rare) {
+            if (!launch.pipeline || (launch.rare && !with.rare)) {
                 continue;
             }
             if (launch.pipeline != bound) {
@@ -182,6 +217,7 @@ std::vector<VkCommandBuffer> VulkanRecording::record_segments(const std::vector<
         if (with.marks) {
             times->write_mark(list, mark + 1);
         }
+        if (segment.last < launches_.size() && launches_[segment.last].cut) host_barrier(device, list);
         resources_->arena->end(list);
         lists.push_back(list);
     }
@@ -208,6 +244,7 @@ void VulkanRecording::begin()
     slots_[next].ticket = 0; // its times no longer belong to its arguments
     current_ = next;
     set_ = 0;
+    for (HostLaunch& h : host_launches_) h.arguments.groups = 0;
     reads_.clear();
     slots_[next].groups.assign(time_per_group_.size(), 0);
     runs_rare_ = false;
@@ -251,6 +288,10 @@ void VulkanRecording::set(std::uint32_t launch, const LaunchArguments& arguments
     }
     ++set_;
     if (sliced_) slots_[current_].groups[launches_[launch].segment] += arguments.groups;
+    if (!launches_[launch].pipeline) {
+        set_host_launch(launch, arguments);
+        return;
+    }
     if (launches_[launch].rare) {
         bool& written = slots_[current_].holds_rare;
         runs_rare_ = runs_rare_ || arguments.groups > 0;
@@ -260,6 +301,15 @@ void VulkanRecording::set(std::uint32_t launch, const LaunchArguments& arguments
         }
     }
     parameters_.write(slots_[current_].host, launch, arguments, slab_, slab_bytes_);
+}
+
+void VulkanRecording::set_host_launch(std::uint32_t launch, const LaunchArguments& arguments)
+{
+    const auto h = std::find_if(host_launches_.begin(), host_launches_.end(),
+                                [&](const HostLaunch& one) { return one.launch == launch; });
+    h->arguments.assign(arguments);
+    for (Operand& o : h->arguments.operands)
+        o.address = reinterpret_cast<std::uintptr_t>(context_->memory.locate(o.address, o.bytes).host);
 }
 
 Ticket VulkanRecording::submit()
@@ -284,14 +334,16 @@ Ticket VulkanRecording::submit(Slot& slot, bool droppable)
     lists_.push_back(ends.epilogue);
     costs_.clear();
     if (sliced_) estimate_costs(slot);
+    const std::vector<HostCall> calls = host_calls();
     slot.ticket = context_->submit(
         {.lists = lists_,
          .per_batch = per_batch_,
          .costs = costs_,
-         .droppable = droppable,
+         .droppable = droppable && calls.empty(),
          .writes_state_from = writes_state_from_ == Work::none ? Work::none : 1 + writes_state_from_,
          .reads = reads_,
-         .resume = resume_});
+         .resume = resume_,
+         .host_calls = calls});
     return slot.ticket;
 }
 

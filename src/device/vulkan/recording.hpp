@@ -43,11 +43,21 @@ private:
         std::vector<std::uint64_t> groups{}; // of the call, by segment; with slices
     };
     struct Launch {
-        VkPipeline pipeline;
+        VkPipeline pipeline; // null: a host call
         std::uint32_t epoch, segment;
-        bool rare;
+        bool rare, cut; // cut: begins a segment, as a host call begins or ends before it
+    };
+    struct HostLaunch {
+        std::uint32_t launch;
+        std::uint32_t first,
+            joins; // the first launches of its epoch and of the one that waits; may be the end
+        std::shared_ptr<const HostFunction> function;
+        HostArguments arguments{}; // of this replay
     };
 
+    void find_host_launches(std::span<const LaunchDeclaration>);
+    void set_host_launch(std::uint32_t launch, const LaunchArguments&);
+    std::vector<HostCall> host_calls() const;
     void record_all();
     Ends record_ends(std::uint32_t slot, bool timed, std::uint32_t marks);
     struct SegmentOptions {
@@ -74,10 +84,12 @@ private:
     std::unique_ptr<Resources> resources_; // handed to the queue on destruction
     std::vector<Slot> slots_;
     std::vector<Launch> launches_;
+    std::vector<HostLaunch> host_launches_;
     // The segments of all launches; without the rarely dispatched ones; the same with the times of segments.
     std::vector<VkCommandBuffer> segments_, usual_, measured_;
     VkCommandBuffer resume_ = VK_NULL_HANDLE; // with slices: precedes the later parts of a call
     std::vector<VkCommandBuffer> lists_;      // scratch space of submit()
+    std::size_t segment_count_ = 0;
     std::vector<Ticket> reads_;
     Address slab_ = 0;
     std::uint64_t slab_bytes_ = 0, slot_bytes_ = 0;

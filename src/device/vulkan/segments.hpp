@@ -12,7 +12,7 @@ struct Segment {
     std::uint32_t first, last; // launches [first, last)
 };
 
-// `aim`: the number of launches from which on the next epoch begins a new segment.
+// `aim`: the number of launches from which on the next epoch begins a new segment.  A launch that is `cut` begins one.
 template <class Launches>
 std::vector<Segment> split_into_segments(const Launches& launches, std::uint32_t aim = segment_aim)
 {
@@ -21,7 +21,8 @@ std::vector<Segment> split_into_segments(const Launches& launches, std::uint32_t
     const auto count = static_cast<std::uint32_t>(launches.size());
     for (std::uint32_t i = 1; i <= count; ++i) {
         const bool epoch_ends = i < count && launches[i].epoch != launches[i - 1].epoch;
-        if (i == count || i - first == segment_launches || (epoch_ends && i - first >= aim)) {
+        if (i == count || launches[i].cut || i - first == segment_launches ||
+            (epoch_ends && i - first >= aim)) {
             segments.push_back({first, i});
             first = i;
         }

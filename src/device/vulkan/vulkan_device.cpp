@@ -1,6 +1,7 @@
 #include "device/vulkan/vulkan_device.hpp"
 #include "device/vulkan/one_shot.hpp"
 #include "device/vulkan/recording.hpp"
+#include <algorithm>
 #include <reprise/error.hpp>
 
 namespace reprise::device::vulkan {
@@ -95,7 +96,9 @@ std::unique_ptr<Recording> VulkanDevice::record(std::span<const LaunchDeclaratio
                                                 const RecordingOptions& options)
 {
     context_.device.health.require_alive("record");
-    if (options.one_shot) {
+    const bool on_host =
+        std::any_of(launches.begin(), launches.end(), [](const auto& l) { return l.on_host; });
+    if (options.one_shot && !on_host) {
         return std::make_unique<OneShot>(shared_context(), launches, options);
     }
     return std::make_unique<VulkanRecording>(shared_context(), launches, options);

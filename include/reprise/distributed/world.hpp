@@ -1,0 +1,79 @@
+// Worlds: the processes, or threads, that train together.
+#pragma once
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace reprise::distributed {
+
+// An engine that carries bytes between the ranks of a world, such as MPI.  Of one rank; only one thread at a time calls
+// exchange().
+class Transport {
+public:
+    Transport() = default;
+    virtual ~Transport() = default;
+    Transport(const Transport&) = delete;
+    Transport& operator=(const Transport&) = delete;
+
+    virtual int rank() const = 0;                // 0 <= rank < size
+    virtual int size() const = 0;                // number of ranks
+    virtual int local_rank() const = 0;          // the number of this rank among those on its machine
+    virtual std::string description() const = 0; // "Open MPI 4.1.4"
+
+    // What a rank is about to exchange.  Ranks that exchange something with each other must agree in it.
+    struct Label {
+        std::uint64_t number = 0; // of the exchange in this world, from 0
+        char text[56] = {};       // "all_reduce f32 [1024]"
+    };
+    // Sends send[k] to rank k and receives receive[k] from it, for all ranks k but its own.  Returns when all of it has
+    // happened.  Ranks with which nothing is exchanged are not waited for.  Throws Error(distributed), which names the
+    // rank, if one has another label, is gone, or is not heard of for so long; all further exchanges throw, too.
+    virtual void exchange(const Label&, std::span<const std::span<const std::byte>> send,
+                          std::span<const std::span<std::byte>> receive, std::chrono::milliseconds limit) = 0;
+};
+
+class WorldState; // src/distributed/world_state.hpp
+
+// A handle to the ranks that compute together.  Copies share the world.
+class World {
+public:
+    World(); // of one rank: this process by itself
+    explicit World(std::shared_ptr<Transport>);
+
+    int rank() const;
+    int size() const;
+    int local_rank() const; // picks the device: Device("vulkan:" + std::to_string(world.local_rank()))
+    std::string description() const;
+
+    // The time after which an exchange fails that another rank does not take part in; 30 s by default.
+    void set_timeout(std::chrono::milliseconds);
+
+    // Counts since the world exists, of this rank.
+    struct Traffic {
+        std::uint64_t exchanges = 0;
+        std::uint64_t bytes_sent = 0, bytes_received = 0; // without labels
+        double seconds = 0; // in exchanges, including the time in which other ranks were waited for
+    };
+    Traffic traffic() const;
+
+    // Waits until all ranks have called it.  Throws Error(distributed).
+    void barrier() const;
+
+    friend bool operator==(const World&, const World&) = default;
+    // For the library itself.
+    const std::shared_ptr<WorldState>& state() const { return state_; }
+
+private:
+    std::shared_ptr<WorldState> state_;
+};
+
+// Returns the ranks of a world inside this process, each for a thread with a device of its own.  A rank that is
+// destroyed is gone for the others.  Error(argument) for fewer than 1.
+std::vector<World> local_worlds(int size);
+
+} // namespace reprise::distributed

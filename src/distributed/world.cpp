@@ -1,0 +1,88 @@
+#include <algorithm>
+#include <cstring>
+
+#include <reprise/error.hpp>
+
+#include "distributed/world_state.hpp"
+
+namespace reprise::distributed {
+
+namespace {
+
+class Alone final : public Transport {
+public:
+    int rank() const override { return 0; }
+    int size() const override { return 1; }
+    int local_rank() const override { return 0; }
+    std::string description() const override { return "one process"; }
+    void exchange(const Label&, std::span<const std::span<const std::byte>>,
+                  std::span<const std::span<std::byte>>, std::chrono::milliseconds) override
+    {}
+};
+
+} // namespace
+
+WorldState::WorldState(std::shared_ptr<Transport> transport) : transport_(std::move(transport)) {}
+
+World::Traffic WorldState::traffic() const
+{
+    const std::lock_guard lock(mutex_);
+    return traffic_;
+}
+
+void WorldState::exchange(const std::string& what, const Sends& send, const Receives& receive)
+{
+    const std::lock_guard one_at_a_time(exchange_);
+    Transport::Label label;
+    {
+        const std::lock_guard lock(mutex_);
+        label.number = traffic_.exchanges++;
+    }
+    std::memcpy(label.text, what.data(), std::min(what.size(), sizeof label.text - 1));
+    const auto from = std::chrono::steady_clock::now();
+    transport_->exchange(label, send, receive, timeout_);
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - from;
+    const std::lock_guard lock(mutex_);
+    const auto self = static_cast<std::size_t>(rank());
+    for (std::size_t k = 0; k < send.size(); ++k) {
+        if (k == self) continue;
+        traffic_.bytes_sent += send[k].size();
+        traffic_.bytes_received += receive[k].size();
+    }
+    traffic_.seconds += took.count();
+}
+
+std::shared_ptr<const graph::HostCall> WorldState::call(Kind kind, int a, int b)
+{
+    const std::lock_guard lock(mutex_);
+    std::unique_ptr<const graph::HostCall>& call = calls_[{kind, a, b}];
+    if (!call) call = make_call(*this, kind, a, b);
+    return {shared_from_this(), call.get()};
+}
+
+World::World() : World(std::make_shared<Alone>()) {}
+
+World::World(std::shared_ptr<Transport> transport)
+{
+    if (!transport) detail::fail(ErrorKind::argument, "World", "The transport is null.");
+    state_ = std::make_shared<WorldState>(std::move(transport));
+}
+
+int World::rank() const { return state_->rank(); }
+int World::size() const { return state_->size(); }
+int World::local_rank() const { return state_->transport().local_rank(); }
+std::string World::description() const { return state_->transport().description(); }
+void World::set_timeout(std::chrono::milliseconds t) { state_->set_timeout(t); }
+World::Traffic World::traffic() const { return state_->traffic(); }
+
+void World::barrier() const
+{
+    const auto n = static_cast<std::size_t>(size());
+    std::vector<std::byte> here(1), there(n);
+    Sends send(n, here);
+    Receives receive;
+    for (std::byte& b : there) receive.emplace_back(&b, 1);
+    state_->exchange("barrier", send, receive);
+}
+
+} // namespace reprise::distributed

@@ -1,0 +1,60 @@
+// The state that copies of a World share.
+#pragma once
+#include <atomic>
+#include <map>
+#include <mutex>
+#include <tuple>
+
+#include <reprise/distributed/world.hpp>
+
+#include "graph/host_call.hpp"
+#include "ops/reference.hpp"
+
+namespace reprise::distributed {
+
+enum class Kind : std::uint8_t {
+    all_reduce,
+    broadcast,
+    reduce,
+    all_gather,
+    reduce_scatter,
+    all_to_all,
+    send_receive
+};
+
+using Sends = std::vector<std::span<const std::byte>>; // by rank
+using Receives = std::vector<std::span<std::byte>>;    // by rank
+
+class WorldState : public std::enable_shared_from_this<WorldState> {
+public:
+    explicit WorldState(std::shared_ptr<Transport>);
+
+    int rank() const { return transport_->rank(); }
+    int size() const { return transport_->size(); }
+    const Transport& transport() const { return *transport_; }
+    void set_timeout(std::chrono::milliseconds t) { timeout_ = t; }
+    World::Traffic traffic() const;
+
+    // Transport::exchange(), counted; `what` begins the label.
+    void exchange(const std::string& what, const Sends&, const Receives&);
+
+    // Returns the call of this kind, which is the same object each time, so that compiled graphs are reused.
+    std::shared_ptr<const graph::HostCall> call(Kind, int a = 0, int b = 0);
+
+private:
+    const std::shared_ptr<Transport> transport_;
+    std::atomic<std::chrono::milliseconds> timeout_{std::chrono::seconds(30)};
+    mutable std::mutex mutex_; // guards the counts and the list of calls
+    std::mutex exchange_;      // held during an exchange
+    World::Traffic traffic_;
+    std::map<std::tuple<Kind, int, int>, std::unique_ptr<const graph::HostCall>> calls_;
+};
+
+// Sets `into` to the reduction of `parts`, in their order; all have the dtype and the same number of elements.
+void reduce(DType, int reduction, const std::vector<const std::byte*>& parts, std::byte* into,
+            std::size_t count);
+
+// Creates a call; defined with the collectives.
+std::unique_ptr<const graph::HostCall> make_call(WorldState&, Kind, int a, int b);
+
+} // namespace reprise::distributed
