@@ -53,7 +53,9 @@ public:
     }
     ~MpiTransport() override
     {
-        if (failed_) return; // MPI would wait for the ranks that are gone
+        int finalized = 0; // by the program
+        MPI_Finalized(&finalized);
+        if (failed_ || finalized) return; // after a failure MPI would wait for the ranks that are gone
         MPI_Comm_free(&ranks_);
         if (finalizes_) MPI_Finalize();
     }

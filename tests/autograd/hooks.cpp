@@ -35,6 +35,36 @@ TEST(TensorHook, SeesTheWholeGradientOnce)
     EXPECT_THAT(floats(w.grad()), ElementsAre(21, 39));
 }
 
+// Callbacks see the gradients of all leaves, also of those whose hooks ran later.
+TEST(TensorHook, QueuesCallbacksForTheEndOfThePass)
+{
+    const Tensor a = full({2}, 3.0).requires_grad_(), b = full({2}, 5.0).requires_grad_();
+    std::vector<std::string> order;
+    const auto queue = [&](const char* name) {
+        return [&order, &a, &b, name](const Tensor&) {
+            order.push_back(name);
+            autograd::queue_callback([&order, &a, &b, name] {
+                EXPECT_TRUE(a.grad().defined() && b.grad().defined());
+                order.push_back(std::string("after ") + name);
+            });
+        };
+    };
+    a.register_hook(queue("a"));
+    b.register_hook(queue("b"));
+    for (int i = 0; i < 2; ++i) {
+        (a * b).sum().backward();
+        EXPECT_EQ(order.size(), 4u);
+        EXPECT_EQ(order[2], "after " + order[0]);
+        EXPECT_EQ(order[3], "after " + order[1]);
+        order.clear();
+    }
+    a.register_hook(
+        [](const Tensor&) { autograd::queue_callback([] { throw std::runtime_error("callback"); }); });
+    EXPECT_THROW((a * b).sum().backward(), std::runtime_error);
+    EXPECT_THROW(autograd::queue_callback([] {}), Error);
+    EXPECT_THROW(grad((a * b).sum(), a), Error) << "grad() stores no gradients";
+}
+
 TEST(TensorHook, ReplacesInOrderAndIsRemoved)
 {
     Variable w(values({1}));

@@ -1,7 +1,9 @@
 #include "device/reference/reference_device.hpp"
 #include "device_test_tools.hpp"
+#include <atomic>
 #include <cmath>
 #include <cstring>
+#include <thread>
 
 namespace reprise::device {
 namespace {
@@ -41,6 +43,63 @@ TEST(ReferenceDevice, MemoryHoldsNaNsUntilItIsWritten)
     }
     upload(*device, memory->address, std::vector<float>{1, 2, 3});
     EXPECT_EQ(download<float>(*device, memory->address, 3), (std::vector<float>{1, 2, 3}));
+}
+
+// A host call runs beside launches of epochs before the one that waits for it.
+TEST(ReferenceDevice, RunsHostCallsBesideLaunches)
+{
+    for (const std::uint64_t seed : {1u, 2u, 3u}) {
+        const auto device = make_reference_device(seed);
+        const auto memory = device->allocate(64);
+        upload(*device, memory->address, std::vector<float>(16, 1.0f));
+        std::atomic<int> launches = 0;
+        std::vector<int> calls; // ascending
+        const auto call = [&](int number, std::uint32_t epoch, std::uint32_t joins) {
+            return LaunchDeclaration{.kernel = host_kernel("call",
+                                                           [&, number](const LaunchArguments& a) {
+                                                               while (launches == 0)
+                                                                   std::this_thread::yield();
+                                                               floats(a.operands[0])[number] += 1;
+                                                               calls.push_back(number);
+                                                           }),
+                                     .operands = {Access::read_write},
+                                     .epoch = epoch,
+                                     .on_host = true,
+                                     .joins = joins};
+        };
+        const LaunchDeclaration beside{
+            .kernel = host_kernel("beside", [&](const LaunchArguments&) { ++launches; }), .epoch = 1};
+        const LaunchDeclaration last{.kernel = host_kernel("last",
+                                                           [&](const LaunchArguments&) {
+                                                               EXPECT_EQ(calls, (std::vector<int>{0, 1, 2}));
+                                                           }),
+                                     .epoch = 2};
+        const auto recording =
+            device->record(std::vector{call(0, 0, 2), call(1, 0, 2), call(2, 1, 2), beside, last}, {});
+        const Operand o = operand(*memory);
+        recording->begin();
+        for (std::uint32_t i = 0; i < 3; ++i) recording->set(i, {{&o, 1}, {}, {}, 1});
+        for (const std::uint32_t i : {3u, 4u}) recording->set(i, {{}, {}, {}, 1});
+        recording->submit();
+        EXPECT_EQ(download<float>(*device, memory->address, 4), (std::vector<float>{2, 2, 2, 1}));
+    }
+}
+
+TEST(ReferenceDevice, EndsWhereAHostCallThrows)
+{
+    const auto device = make_reference_device();
+    const auto recording = device->record(
+        std::vector{LaunchDeclaration{.kernel = host_kernel("call",
+                                                            [](const LaunchArguments&) {
+                                                                throw Error(ErrorKind::distributed,
+                                                                            "rank 3 is gone");
+                                                            }),
+                                      .on_host = true,
+                                      .joins = 1}},
+        {});
+    expect_error(ErrorKind::distributed, [&] { run(*recording, 0, {}); });
+    expect_error(ErrorKind::distributed, [&] { device->wait_idle(); });
+    EXPECT_TRUE(device->lost());
 }
 
 TEST(ReferenceDevice, RunsEpochsInOrderAndShufflesWithin)

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cstdlib>
 #include <vector>
 
 #include <reprise/distributed.hpp>
@@ -21,23 +22,22 @@ TEST(Mpi, TellsWhoIsThere)
 {
     const World w = mpi_world();
     EXPECT_EQ(w, mpi_world());
-    EXPECT_EQ(w.size(), 2);
+    EXPECT_EQ(w.size(), 2 + (std::getenv("REPRISE_TEST_RANKS") ? 1 : 0));
     EXPECT_EQ(w.local_rank(), w.rank());
     EXPECT_THAT(w.description(), testing::AnyOf(testing::HasSubstr("Open MPI"), testing::HasSubstr("MPICH")));
     const Tensor ranks = all_gather(full({1}, static_cast<double>(w.rank())), w);
-    EXPECT_EQ(ranks.to_vector<float>(), (std::vector<float>{0, 1}));
+    for (int k = 0; k < w.size(); ++k) EXPECT_EQ(ranks.to_vector<float>()[static_cast<std::size_t>(k)], k);
     w.barrier();
 }
 
 TEST(Mpi, CarriesAnySize)
 {
     const World w = mpi_world();
-    for (const std::int64_t size : {0, 1, 3, 1000, 1 << 20}) {
-        const Tensor y = all_reduce(full({size}, w.rank() + 1.0), w);
-        EXPECT_THAT(y.to_vector<float>(), testing::Each(3)) << size;
-        EXPECT_THAT(
-            send_receive(full({size}, w.rank() + 1.0), w, 1 - w.rank(), 1 - w.rank()).to_vector<float>(),
-            testing::Each(2 - w.rank()));
+    const int n = w.size(), next = (w.rank() + 1) % n, before = (w.rank() + n - 1) % n;
+    for (const std::int64_t size : {0, 1, 3, 1000, 1 << 18}) {
+        const Tensor x = full({size}, w.rank() + 1.0);
+        EXPECT_THAT(all_reduce(x, w).to_vector<float>(), testing::Each(n * (n + 1) / 2)) << size;
+        EXPECT_THAT(send_receive(x, w, next, before).to_vector<float>(), testing::Each(before + 1));
     }
 }
 
@@ -45,30 +45,34 @@ TEST(Mpi, TrainsAsOneProcessDoes)
 {
     const World w = mpi_world();
     const Device d = default_device();
-    const Result one = train(World(), d, {0, 24}, {}), both = train(w, d, even(2, 24), {}),
-                 again = train(w, d, even(2, 24), {});
-    EXPECT_EQ(both.weights, again.weights);
+    const Result one = train(World(), d, {0, 24}, {}), all = train(w, d, even(w.size(), 24), {}),
+                 again = train(w, d, even(w.size(), 24), {});
+    EXPECT_EQ(all.weights, again.weights);
     const Tensor losses =
-        all_reduce(from_vector(std::vector<float>(both.losses.begin(), both.losses.end())), w);
+        all_reduce(from_vector(std::vector<float>(all.losses.begin(), all.losses.end())), w);
     for (std::size_t i = 0; i < one.losses.size(); ++i)
         EXPECT_NEAR(losses.to_vector<float>()[i], one.losses[i], 2e-6 * one.losses[i]) << "step " << i;
+    const Tensor weights = all_gather(from_vector(all.weights).reshape({1, -1}), w);
+    // Devices of different kinds round updates differently.
+    const double tolerance = std::getenv("REPRISE_TEST_RANKS") ? 1e-5 : 0;
+    for (int k = 0; k < w.size(); ++k)
+        EXPECT_TRUE(allclose(weights[k], weights[0], tolerance, tolerance)) << "rank " << k;
 }
 
 // The last test, as nothing can be exchanged after it.
 TEST(MpiZ, TellsWhoDiffers)
 {
     World w = mpi_world();
-    w.set_timeout(std::chrono::seconds(2));
-    const auto from = std::chrono::steady_clock::now();
+    w.set_timeout(std::chrono::seconds(5));
     try {
         all_reduce(zeros({w.rank() == 0 ? 5 : 4}), w).to_vector<float>();
         FAIL() << "no error was thrown";
     } catch (const Error& e) {
         EXPECT_EQ(e.kind(), ErrorKind::distributed);
-        EXPECT_THAT(e.what(),
-                    testing::HasSubstr(w.rank() == 0 ? "Rank (1) has begun" : "Rank (0) has begun"));
+        EXPECT_THAT(e.what(), testing::HasSubstr(
+                                  w.rank() == 0 ? "has begun the exchange (all_reduce f32 [4]"
+                                                : "Rank (0) has begun the exchange (all_reduce f32 [5]"));
     }
-    EXPECT_LT(std::chrono::steady_clock::now() - from, std::chrono::seconds(10));
 }
 
 } // namespace
