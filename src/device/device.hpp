@@ -22,8 +22,8 @@
 // Host calls.  A launch with `on_host` is a function that the host runs in a thread of the device, once all launches of
 //              earlier epochs are done.  Launches of its epoch and of those before `joins` may run meanwhile; launches
 //              from the epoch `joins` on, and the end of the call, wait for it.  Host calls run one after the other, in
-//              the order of their submissions and of their launches.  No thread that submits waits for them.  If a function throws, the
-//              device counts as lost, and all further calls throw that error.
+//              the order of their submissions and of their launches.  On Vulkan no thread that submits waits for them.
+//              If a function throws, the device counts as lost, and all further calls throw that error.
 // Slices.      After set_slice(), submissions wait in a queue, in their order.  The driver gets them in parts that take
 //              about the time of a slice: by advance(), and while a thread waits for a ticket.  cancel() drops the
 //              newest calls of droppable recordings, back to the first one that has begun to write state or that a

@@ -1,5 +1,5 @@
-// Each collective is an op that the host computes (graph/host_call.hpp), on tensors whose ranks' parts lie one after the
-// other: along dimension 0.
+// Each collective is an op that the host computes (graph/host_call.hpp), on tensors whose ranks' parts lie one after
+// the other: along dimension 0.
 #include <reprise/distributed/collectives.hpp>
 
 #include <algorithm>

@@ -86,7 +86,8 @@ struct Op {
     const void* row = nullptr; // row of the table, for elementwise ops
     // A row whose function casts f16 and bf16 to f32 within autocast (ops/autocast.hpp).
     bool computes_in_f32 = false;
-    // The host computes it on every device, by its reference function, while the device runs what does not depend on it.
+    // The host computes it on every device, by its reference function, while the device runs what does not depend on
+    // it.
     bool on_host = false;
     int part = 0; // part of the row: 0: the formula, 1 + k: its derivative with respect to input k
 };

@@ -1,6 +1,6 @@
 // Lets host calls run beside other launches.  A host call, and the copies of what only it reads, move up to where their
-// inputs exist; calls keep their order, which is that of all machines that take part.  Launches that depend on a host call wait until no others are left.  All others keep
-// their order.  Plans without host calls do not change.
+// inputs exist; calls keep their order, which is that of all machines that take part.  Launches that depend on a host
+// call wait until no others are left.  All others keep their order.  Plans without host calls do not change.
 #include <algorithm>
 #include <set>
 #include <utility>

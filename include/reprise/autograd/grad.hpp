@@ -41,9 +41,10 @@ std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<T
                          const std::vector<Tensor>& grad_outputs = {},
                          std::optional<bool> retain_graph = std::nullopt, bool create_graph = false,
                          bool allow_unused = false);
-// Calls the function once when the backward pass in progress on this thread has stored all gradients.  To be called from
-// a hook of a tensor (Tensor::register_hook), as PyTorch's Engine::queue_callback(); functions run in the order of the
-// calls, and an exception leaves backward().  Error(state) outside of a backward pass that stores gradients.
+// Calls the function once when the backward pass in progress on this thread has stored all gradients.  It is
+// for hooks of tensors (Tensor::register_hook), as PyTorch's Engine::queue_callback().  Functions run in the
+// order of the calls, and an exception leaves backward().  Error(state) outside of a backward pass that stores
+// gradients.
 void queue_callback(std::function<void()> function);
 } // namespace autograd
 

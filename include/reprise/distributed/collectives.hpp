@@ -26,8 +26,8 @@ enum class ReduceOp : std::uint8_t {
 // Each returns a tensor on the device of x.  The dtype is any but bool, with which only broadcast(), all_gather() and
 // all_to_all() work; mean needs a floating-point dtype (Error(dtype)).  A negative dim counts from the end.
 
-// Returns the reduction over all ranks, of x's shape, to each rank.  Gradient, of sum and mean: that of each rank is the
-// same reduction of all ranks' gradients.  Others have none.
+// Returns the reduction over all ranks, of x's shape, to each rank.  Gradient, of sum and mean: the same
+// reduction of all ranks' gradients.  Others have none.
 Tensor all_reduce(const Tensor& x, const World&, ReduceOp = ReduceOp::sum);
 
 // Returns the x of rank `root`.  Gradient: the sum over all ranks at `root`, and 0 at others.  Error(argument) for a

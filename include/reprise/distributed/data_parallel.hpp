@@ -40,9 +40,10 @@ private:
 
 } // namespace detail
 
-// Lets the ranks of a world train a module together, as torch.nn.parallel.DistributedDataParallel.  Each rank has a module
-// of the same structure, calls it with its part of the batch, and backward() leaves the mean of all ranks' gradients in
-// grad() on each of them.  Exchanges run beside the rest of the backward pass in recorded programs.
+// Lets the ranks of a world train a module together, as torch.nn.parallel.DistributedDataParallel.  Each rank
+// has a module of the same structure, calls it with its part of the batch, and backward() leaves the mean of all
+// ranks' gradients in grad() on each of them.  Exchanges run beside the rest of the backward pass in recorded
+// programs.
 //
 //     nn::DistributedDataParallel ddp(net, world);
 //     const auto step = record([&](Tensor x, Tensor y) {
@@ -53,9 +54,9 @@ private:
 //         return loss; // of this rank's part
 //     }, {spec({n, 784}), spec({n}, i64)});
 //
-// The loss must be a mean over samples.  Ranks must use the same parameters in each backward pass; those without a
-// gradient are left out.  Hooks on the module and its parameters do the work, until this object is destroyed, which must
-// be before the module is.
+// The loss must be a mean over samples.  Ranks must use the same parameters in each backward pass; those without
+// a gradient are left out.  Hooks on the module and its parameters do the work, until this object is destroyed,
+// which must be before the module is destroyed or moved.
 template <std::derived_from<Module> M> class DistributedDataParallel {
 public:
     // Copies the parameters and buffers of rank 0 to all ranks.  Errors are those of broadcast().

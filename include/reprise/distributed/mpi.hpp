@@ -1,5 +1,5 @@
-// Worlds of processes that MPI starts: `mpirun -n 4 program`.  Programs link reprise::mpi, which is built where CMake finds
-// MPI.
+// Worlds of processes that MPI starts: `mpirun -n 4 program`.  Programs link reprise::mpi, which is built where
+// CMake finds MPI.
 #pragma once
 #include <reprise/distributed/world.hpp>
 

@@ -2,8 +2,8 @@
 // launches: as a graph, or one after the other for a recording that is submitted once or has timestamps.  One graph,
 // created with the recording, serves all calls, unless cuBLASLt computes products: then each set of their sizes gets a
 // graph at its second call, and the most recently used graphs are retained.  A call without a graph runs its launches
-// one by one, with the same bits.  Those of a recording with host calls always run so: the stream calls the host to post
-// the call, and again to wait for its end.
+// one by one, with the same bits.  Those of a recording with host calls always run so: the stream calls the host to
+// post the call, and again to wait for its end.
 #pragma once
 #include "device/cuda/graph.hpp"
 #include "device/cuda/parts.hpp"
