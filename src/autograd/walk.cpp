@@ -305,6 +305,8 @@ void accumulate(std::span<const Value> outputs, std::span<const Tensor> seeds, c
     for (const auto& callback : callbacks) callback();
 }
 
+bool stores_gradients() { return current_callbacks != nullptr; }
+
 void queue_callback(std::function<void()> function)
 {
     if (!current_callbacks)

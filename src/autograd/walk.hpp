@@ -30,6 +30,9 @@ void co_schedule_loss(const graph::Value&);
 // Adds the cotangents that arrive at leaves to their grad().  seeds[i] belongs to outputs[i].
 void accumulate(std::span<const graph::Value> outputs, std::span<const Tensor> seeds, const WalkOptions&);
 
+// Whether accumulate() runs on this thread, so that queue_callback() may be called.
+bool stores_gradients();
+
 // Returns the cotangents that arrive at leaves, each with the cell of the leaf; no grad() changes.
 std::vector<std::pair<std::shared_ptr<graph::Cell>, Tensor>> gradients_of_leaves(
     std::span<const graph::Value> outputs, std::span<const Tensor> seeds, const WalkOptions&);

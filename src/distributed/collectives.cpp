@@ -61,8 +61,13 @@ std::span<const std::byte> whole(const HostTensor& t) { return {t.data, bytes_of
 // Calls the collective on a tensor whose parts lie along dimension 0.
 Tensor collective(WorldState& world, Kind kind, const Tensor& x, int a = 0, int b = 0)
 {
-    if (world.size() == 1) return x;
     const Op& op = ops::named(collective_op, info_of(kind).name);
+    if (world.size() == 1) {
+        const graph::Value value = graph::read(x);
+        world.call(kind, a, b)->infer(op, InputTypes({&value, 1})); // for its errors
+        return graph::make_tensor(graph::identity(value));
+    }
+    world.use(x.device());
     const Tensor y = graph::apply1(op, {x}, {{"call", world.call(kind, a, b)}});
     // Every rank takes part as soon as it calls, not only once it reads the result.
     const graph::Value value = graph::read(y);
@@ -72,7 +77,10 @@ Tensor collective(WorldState& world, Kind kind, const Tensor& x, int a = 0, int 
 
 class Collective : public HostCall {
 public:
-    Collective(WorldState& world, Kind kind) : world_(world), kind_(kind) {}
+    // `detail` is a part of the label: what all ranks must agree in besides dtype and size.
+    Collective(WorldState& world, Kind kind, std::string detail = {})
+        : world_(world), kind_(kind), detail_(std::move(detail))
+    {}
 
     TensorTypes infer(const Op& op, const InputTypes& in) const override
     {
@@ -88,7 +96,7 @@ protected:
     std::size_t self() const { return static_cast<std::size_t>(world_.rank()); }
     std::string label(const HostTensor& x) const
     {
-        return std::string(info_of(kind_).name) + " " + name_of(x.dtype) + " [" + std::to_string(x.count()) +
+        return info_of(kind_).name + detail_ + " " + name_of(x.dtype) + " [" + std::to_string(x.count()) +
                "]";
     }
     Sends none_to_send() const { return Sends(ranks()); }
@@ -102,7 +110,15 @@ protected:
 
 private:
     Kind kind_;
+    std::string detail_;
 };
+
+std::string named(ReduceOp r)
+{
+    constexpr const char* names[] = {" sum", " mean", " min", " max", " product"};
+    return names[static_cast<std::size_t>(r)];
+}
+std::string of_root(int root) { return " of " + std::to_string(root); }
 
 // The part of each rank: elements [begin(k), begin(k + 1)) of `count`.
 std::size_t begin_of(std::size_t rank, std::size_t ranks, std::size_t count) { return count * rank / ranks; }
@@ -133,7 +149,8 @@ void reduce_parts(WorldState& world, const std::string& label, const HostTensor&
 // Of the form y = sum over ranks of x, in two exchanges: each rank reduces its part, and sends it to all.
 class AllReduce final : public Collective {
 public:
-    AllReduce(WorldState& world, int reduction) : Collective(world, Kind::all_reduce), reduction_(reduction)
+    AllReduce(WorldState& world, int reduction)
+        : Collective(world, Kind::all_reduce, named(static_cast<ReduceOp>(reduction))), reduction_(reduction)
     {}
     void run(std::span<const HostTensor> in, std::span<const HostTensor> out) const override
     {
@@ -151,8 +168,6 @@ public:
     }
     std::vector<Tensor> vjp(const VjpArguments& v) const override
     {
-        if (static_cast<ReduceOp>(reduction_) != ReduceOp::sum)
-            detail::fail(ErrorKind::unsupported, "all_reduce", "min, max and product have no gradient.");
         return {call(Kind::all_reduce, v.cotangents[0], reduction_)};
     }
 
@@ -162,7 +177,7 @@ private:
 
 class Broadcast final : public Collective {
 public:
-    Broadcast(WorldState& world, int root) : Collective(world, Kind::broadcast), root_(root) {}
+    Broadcast(WorldState& world, int root) : Collective(world, Kind::broadcast, of_root(root)), root_(root) {}
     void run(std::span<const HostTensor> in, std::span<const HostTensor> out) const override
     {
         const HostTensor &x = in[0], &y = out[0];
@@ -188,7 +203,7 @@ private:
 // The sum at the root, and zeros elsewhere: the gradient of a broadcast.
 class Reduce final : public Collective {
 public:
-    Reduce(WorldState& world, int root) : Collective(world, Kind::reduce), root_(root) {}
+    Reduce(WorldState& world, int root) : Collective(world, Kind::reduce, of_root(root)), root_(root) {}
     void run(std::span<const HostTensor> in, std::span<const HostTensor> out) const override
     {
         const HostTensor &x = in[0], &y = out[0];
@@ -260,7 +275,8 @@ Dim part_size(const WorldState& world, const char* op, const Shape& x)
 class ReduceScatter final : public Collective {
 public:
     ReduceScatter(WorldState& world, int reduction)
-        : Collective(world, Kind::reduce_scatter), reduction_(reduction)
+        : Collective(world, Kind::reduce_scatter, named(static_cast<ReduceOp>(reduction))),
+          reduction_(reduction)
     {}
     void run(std::span<const HostTensor> in, std::span<const HostTensor> out) const override
     {
@@ -268,8 +284,6 @@ public:
     }
     std::vector<Tensor> vjp(const VjpArguments& v) const override
     {
-        if (static_cast<ReduceOp>(reduction_) != ReduceOp::sum)
-            detail::fail(ErrorKind::unsupported, "reduce_scatter", "min, max and product have no gradient.");
         return {call(Kind::all_gather, v.cotangents[0])};
     }
 
@@ -360,9 +374,10 @@ template <class F> Tensor along(const char* op, const Tensor& x, std::int64_t di
 // The mean is the sum, divided by the number of ranks on the device.
 template <class F> Tensor reduced(const char* op, const Tensor& x, const World& world, ReduceOp r, const F& f)
 {
-    if (r != ReduceOp::mean) return f(static_cast<int>(r));
+    if (r == ReduceOp::sum) return f(x, static_cast<int>(r));
+    if (r != ReduceOp::mean) return f(x.detach(), static_cast<int>(r)); // without gradient
     ops::require_floating(op, x.dtype());
-    const Tensor sum = f(static_cast<int>(ReduceOp::sum));
+    const Tensor sum = f(x, static_cast<int>(ReduceOp::sum));
     return world.size() == 1 ? sum : sum / static_cast<double>(world.size());
 }
 
@@ -384,8 +399,9 @@ std::unique_ptr<const HostCall> make_call(WorldState& world, Kind kind, int a, i
 
 Tensor all_reduce(const Tensor& x, const World& world, ReduceOp r)
 {
-    return reduced("all_reduce", x, world, r,
-                   [&](int reduction) { return collective(*world.state(), Kind::all_reduce, x, reduction); });
+    return reduced("all_reduce", x, world, r, [&](const Tensor& t, int reduction) {
+        return collective(*world.state(), Kind::all_reduce, t, reduction);
+    });
 }
 
 Tensor broadcast(const Tensor& x, const World& world, int root)
@@ -402,8 +418,8 @@ Tensor all_gather(const Tensor& x, const World& world, std::int64_t dim)
 
 Tensor reduce_scatter(const Tensor& x, const World& world, ReduceOp r, std::int64_t dim)
 {
-    return reduced("reduce_scatter", x, world, r, [&](int reduction) {
-        return along("reduce_scatter", x, dim, [&](const Tensor& t) {
+    return reduced("reduce_scatter", x, world, r, [&](const Tensor& given, int reduction) {
+        return along("reduce_scatter", given, dim, [&](const Tensor& t) {
             return collective(*world.state(), Kind::reduce_scatter, t, reduction);
         });
     });

@@ -9,7 +9,9 @@
 #include <reprise/ops/creation.hpp>
 #include <reprise/ops/elementwise.hpp>
 #include <reprise/ops/shapes.hpp>
+#include <reprise/program.hpp>
 
+#include "autograd/walk.hpp"
 #include "ops/registry.hpp"
 
 namespace reprise::nn {
@@ -82,18 +84,21 @@ struct detail::GradientReducer::Shared : std::enable_shared_from_this<Shared> {
 
     void called(const Tensors& inputs)
     {
-        samples.reset();
-        if (!inputs.empty() && inputs[0].dim() > 0) samples = inputs[0].shape()[0];
+        if (grad_enabled()) {
+            samples.reset();
+            if (!inputs.empty() && inputs[0].dim() > 0) samples = inputs[0].shape()[0];
+        }
         if (world.size() > 1 && options.broadcast_buffers && module.is_training())
             broadcast_all(module.buffers());
     }
 
     void arrived()
     {
-        if (!exchanges || is_queued) return;
-        is_queued = true;
-        autograd::queue_callback([self = shared_from_this()] {
-            self->is_queued = false;
+        if (!exchanges || !queued.expired() || !autograd::stores_gradients()) return;
+        const auto token = std::make_shared<bool>(true); // gone with the callback, even if that never runs
+        queued = token;
+        autograd::queue_callback([self = shared_from_this(), token] {
+            self->queued.reset();
             if (self->is_alive) self->reduce();
         });
     }
@@ -109,24 +114,29 @@ struct detail::GradientReducer::Shared : std::enable_shared_from_this<Shared> {
                 variables.push_back(p);
                 gradients.push_back(p.grad());
             }
+        if (gradients.empty()) return;
         std::reverse(variables.begin(), variables.end());
         std::reverse(gradients.begin(), gradients.end());
+        const Tensor share = share_of_samples(gradients[0]);
         std::size_t next = 0;
         each_bucket(gradients, options.first_bucket_bytes, options.bucket_bytes, [&](const Tensors& bucket) {
-            for (const Tensor& t : cut(mean(bucket), bucket)) variables[next++].set_grad(t);
+            const Tensor own = joined(bucket);
+            const Tensor mean = share.defined()
+                                    ? distributed::all_reduce(own * share.to(own.dtype()), world)
+                                    : distributed::all_reduce(own, world, distributed::ReduceOp::mean);
+            for (const Tensor& t : cut(mean, bucket)) variables[next++].set_grad(t);
         });
+        samples.reset();
     }
 
-    // Returns the mean over all ranks of the bucket's gradients, as one vector.
-    Tensor mean(Tensors bucket) const
+    // Returns this rank's part of all samples, f32; undefined: all ranks count alike.
+    Tensor share_of_samples(const Tensor& like) const
     {
-        if (!options.weight_by_samples || !samples)
-            return distributed::all_reduce(joined(std::move(bucket)), world, distributed::ReduceOp::mean);
-        bucket.push_back(ones({1}, {.dtype = bucket[0].dtype(), .device = bucket[0].device()}));
-        const Tensor own = joined(std::move(bucket));
-        const Tensor sum = distributed::all_reduce(own * ops::size_like(own, *samples), world);
-        const Dim n = own.numel() - 1;
-        return narrow(sum, 0, 0, n) / narrow(sum, 0, n, 1);
+        const bool is_known = samples && (samples->is_constant() || is_recording());
+        if (!options.weight_by_samples || !is_known) return {};
+        const Tensor one = ones({1}, {.device = like.device()});
+        const Tensor own = one * ops::size_like(one, *samples);
+        return own / distributed::all_reduce(own, world);
     }
 
     Module& module;
@@ -134,7 +144,8 @@ struct detail::GradientReducer::Shared : std::enable_shared_from_this<Shared> {
     DistributedDataParallelOptions options;
     std::vector<HookHandle> hooks{};
     std::optional<Dim> samples{}; // of the last call
-    bool exchanges = true, is_queued = false, is_alive = true;
+    std::weak_ptr<bool> queued{}; // expired: no backward pass is going to exchange
+    bool exchanges = true, is_alive = true;
 };
 
 detail::GradientReducer::GradientReducer(Module& module, distributed::World world,

@@ -8,7 +8,7 @@
 
 namespace reprise::distributed {
 
-// Throws Error(distributed) unless both labels are the same; `theirs` is that of this rank.
+// Throws Error(distributed) unless both labels are the same; `theirs` is that of the other rank, `rank`.
 void require_same(const Transport::Label& ours, const Transport::Label& theirs, int rank);
 [[noreturn]] void fail_sizes(const Transport::Label&, int rank, std::size_t sent, std::size_t expected);
 [[noreturn]] void fail_gone(const Transport::Label&, int rank);

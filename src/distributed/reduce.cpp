@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <concepts>
 #include <cstring>
 #include <type_traits>
 
@@ -11,12 +12,17 @@ namespace reprise::distributed {
 
 namespace {
 
+// The type in which sums and products of whole numbers wrap around, as on devices.
+template <class T> struct Wrapping {
+    using type = std::common_type_t<unsigned, std::make_unsigned_t<T>>;
+};
+template <std::floating_point T> struct Wrapping<T> {
+    using type = T;
+};
+
 template <class T> T combined(ReduceOp r, T a, T b)
 {
-    // Whole numbers wrap around, as on devices.
-    using Wraps =
-        std::conditional_t<std::is_floating_point_v<T>, std::type_identity<T>, std::make_unsigned<T>>;
-    using U = typename Wraps::type;
+    using U = typename Wrapping<T>::type;
     switch (r) {
     case ReduceOp::min: return b < a || b != b ? b : a; // NaN wins
     case ReduceOp::max: return b > a || b != b ? b : a;

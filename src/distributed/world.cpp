@@ -4,6 +4,7 @@
 #include <reprise/error.hpp>
 
 #include "distributed/world_state.hpp"
+#include "eager/context.hpp"
 
 namespace reprise::distributed {
 
@@ -28,6 +29,29 @@ World::Traffic WorldState::traffic() const
 {
     const std::lock_guard lock(mutex_);
     return traffic_;
+}
+
+void WorldState::use(const Device& d)
+{
+    if (!d.context()) return; // a placeholder's
+    const std::shared_ptr<device::Device>& device = d.context()->device();
+    const std::lock_guard lock(mutex_);
+    const auto before = device_.lock();
+    if (before && before != device)
+        detail::fail(ErrorKind::argument, "collective", "The world has exchanged tensors of the device (",
+                     before->capabilities().id, "), and this one is on (", d.name(),
+                     "): a rank has one device for all collectives of a world.");
+    device_ = device;
+}
+
+void WorldState::wait_for_device() const
+{
+    std::shared_ptr<device::Device> device;
+    {
+        const std::lock_guard lock(mutex_);
+        device = device_.lock();
+    }
+    if (device) device->wait_idle();
 }
 
 void WorldState::exchange(const std::string& what, const Sends& send, const Receives& receive)
@@ -77,6 +101,7 @@ World::Traffic World::traffic() const { return state_->traffic(); }
 
 void World::barrier() const
 {
+    state_->wait_for_device();
     const auto n = static_cast<std::size_t>(size());
     std::vector<std::byte> here(1), there(n);
     Sends send(n, here);

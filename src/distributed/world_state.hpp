@@ -5,8 +5,10 @@
 #include <mutex>
 #include <tuple>
 
+#include <reprise/device.hpp>
 #include <reprise/distributed/world.hpp>
 
+#include "device/device.hpp"
 #include "graph/host_call.hpp"
 #include "ops/reference.hpp"
 
@@ -35,6 +37,11 @@ public:
     void set_timeout(std::chrono::milliseconds t) { timeout_ = t; }
     World::Traffic traffic() const;
 
+    // Notes that a collective runs on the device.  Error(argument) if another one did: exchanges of two devices have no
+    // order.
+    void use(const Device&);
+    void wait_for_device() const; // until all collectives that were submitted have ended
+
     // Transport::exchange(), counted; `what` begins the label.
     void exchange(const std::string& what, const Sends&, const Receives&);
 
@@ -47,6 +54,7 @@ private:
     mutable std::mutex mutex_; // guards the counts and the list of calls
     std::mutex exchange_;      // held during an exchange
     World::Traffic traffic_;
+    std::weak_ptr<device::Device> device_; // expired: no collective has run on one that exists
     std::map<std::tuple<Kind, int, int>, std::unique_ptr<const graph::HostCall>> calls_;
 };
 

@@ -118,7 +118,8 @@ void Executable::set_counters(const std::vector<std::uint32_t>& ids)
 
 void Executable::trim_arena(std::uint64_t bytes)
 {
-    if (arena_ && arena_->bytes > bytes) arena_.reset(); // work submitted later may reuse the memory
+    const std::uint64_t held = (arena_ ? arena_->bytes : 0) + (host_arena_ ? host_arena_->bytes : 0);
+    if (held > bytes) free_arenas();
 }
 
 // Allocates an arena if there is none that is large enough, so that it grows to the largest size so far.  An allocation

@@ -5,9 +5,9 @@
 #include <array>
 #include <cstdlib>
 #include <cstring>
-#include <limits>
-#include <mutex>
+#include <memory>
 #include <thread>
+#include <vector>
 
 #include <mpi.h>
 
@@ -87,16 +87,21 @@ private:
             for (int k = 0; k < t.size_; ++k)
                 if (k != t.rank_ && (!bytes_to(k).empty() || !bytes_from(k).empty())) peers_.push_back(k);
             labels_.resize(peers_.size());
+            own_.reset(new Label(label)); // sends may outlive a failed exchange
         }
-        // After a failure MPI must not write into buffers any more.
+        // After a failure MPI should not write into buffers any more.  Nothing is waited for, as the peer may be gone.
         ~Exchange()
         {
+            bool is_left = false;
             for (std::size_t i = 0; i < requests_.size(); ++i) {
                 if (requests_[i] == MPI_REQUEST_NULL) continue;
+                is_left = true;
                 MPI_Cancel(&requests_[i]);
-                if (pending_[i].receives) MPI_Wait(&requests_[i], MPI_STATUS_IGNORE);
-                else MPI_Request_free(&requests_[i]);
+                MPI_Request_free(&requests_[i]);
             }
+            if (!is_left) return;
+            static_cast<void>(own_.release()); // MPI may still use the labels
+            (new std::vector<Label>)->swap(labels_);
         }
         Exchange(const Exchange&) = delete;
         Exchange& operator=(const Exchange&) = delete;
@@ -108,7 +113,7 @@ private:
             limit_ = limit;
             for (std::size_t i = 0; i < peers_.size(); ++i) {
                 receive_from(peers_[i], std::as_writable_bytes(std::span(&labels_[i], 1)), of_label);
-                send_to(peers_[i], std::as_bytes(std::span(&label_, 1)), of_label);
+                send_to(peers_[i], std::as_bytes(std::span(own_.get(), 1)), of_label);
                 send_to(peers_[i], bytes_to(peers_[i]), of_bytes);
             }
             wait([&](const Pending& p) { return p.tag == of_label && p.receives; });
@@ -168,6 +173,7 @@ private:
                         late.push_back(pending_[i].peer);
                 if (late.empty()) return;
                 const auto now = std::chrono::steady_clock::now();
+                if (some > 0 && some != MPI_UNDEFINED) end_ = now + limit_; // something has arrived
                 if (now > end_) break;
                 if (now - from < spin) std::this_thread::yield();
                 else std::this_thread::sleep_for(std::chrono::microseconds(50));
@@ -182,6 +188,7 @@ private:
         std::span<const std::span<const std::byte>> send_;
         std::span<const std::span<std::byte>> receive_;
         std::vector<int> peers_, done_;
+        std::unique_ptr<Label> own_;
         std::vector<Label> labels_; // by peer
         std::vector<MPI_Request> requests_;
         std::vector<Pending> pending_; // by request
@@ -211,8 +218,9 @@ World make_world()
     if (initialized) MPI_Query_thread(&level);
     else check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &level), "MPI_Init_thread");
     if (level < MPI_THREAD_MULTIPLE)
-        detail::fail(ErrorKind::distributed, "mpi_world",
-                     "MPI was initialised without MPI_THREAD_MULTIPLE: ask MPI_Init_thread() for it.");
+        detail::fail(
+            ErrorKind::distributed, "mpi_world",
+            "MPI has no MPI_THREAD_MULTIPLE: ask MPI_Init_thread() for it, or use an MPI that has it.");
     return World(std::make_shared<MpiTransport>(!initialized));
 }
 

@@ -1,4 +1,5 @@
-// Dead code elimination: removes launches whose results no launch or caller reads.
+// Dead code elimination: removes launches whose results no launch or caller reads.  Host calls stay: other machines may
+// wait for them.
 #include "plan/pipeline.hpp"
 
 namespace reprise::plan {
@@ -10,6 +11,7 @@ void eliminate_dead_code(Plan& plan)
     std::vector<bool> dead(plan.launches.size(), true);
     for (std::size_t i = plan.launches.size(); i-- > 0;) {
         const PlanLaunch& l = plan.launches[i];
+        dead[i] = !l.on_host;
         for (const PlanOperand& o : l.operands)
             if (writes(o) && live[o.value]) dead[i] = false;
         if (dead[i]) continue;

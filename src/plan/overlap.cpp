@@ -29,7 +29,7 @@ public:
         for (std::uint32_t g = 0; g < groups_.size(); ++g)
             if (groups_[g].missing == 0) make_ready(g);
         while (order_.size() < plan_.launches.size()) {
-            if (ready_.empty()) end_first_call();
+            if (ready_.empty() || recomputes_too_early(ready_.begin()->second)) end_first_call();
             else emit(ready_.extract(ready_.begin()).value().second);
         }
         reorder(plan_, order_);
@@ -44,6 +44,7 @@ private:
         std::uint32_t begin, end;
         std::uint32_t missing = 0; // groups that must precede it and have not
         std::vector<std::uint32_t> next{};
+        bool is_emitted = false;
         std::uint32_t distance =
             too_far; // launches from it to the host call that alone reads its results; 0: a call
     };
@@ -96,6 +97,14 @@ private:
         return is_read ? std::min(largest, too_far) : too_far;
     }
 
+    // Whether an earlier launch waits for a call: recomputed values would live until it has run.
+    bool recomputes_too_early(std::uint32_t g)
+    {
+        if (plan_.launches[groups_[g].begin].recomputation == 0 || running_.empty()) return false;
+        while (groups_[first_left_].is_emitted) ++first_left_;
+        return first_left_ < g;
+    }
+
     bool is_call(std::uint32_t g) const { return plan_.launches[groups_[g].begin].on_host; }
 
     void make_ready(std::uint32_t g) { ready_.emplace(std::min(groups_[g].distance, too_far), g); }
@@ -103,6 +112,7 @@ private:
     void emit(std::uint32_t g)
     {
         for (std::uint32_t i = groups_[g].begin; i < groups_[g].end; ++i) order_.push_back(i);
+        groups_[g].is_emitted = true;
         if (!is_call(g)) return end(g);
         running_.push_back(g);
         if (++begun_ < calls_.size()) release(calls_[begun_]);
@@ -132,6 +142,7 @@ private:
     // Groups that nothing must precede any more: those near a call first, the rest in the order of the plan.
     std::set<std::pair<std::uint32_t, std::uint32_t>> ready_;
     std::vector<std::uint32_t> calls_;   // groups
+    std::uint32_t first_left_ = 0;       // no group before it is left
     std::size_t begun_ = 0;              // number of calls that have begun
     std::vector<std::uint32_t> running_; // host calls that have not ended
     std::vector<std::uint32_t> order_;

@@ -213,6 +213,25 @@ TEST_P(VulkanHostCalls, RunWithSlices)
     device_->set_slice(std::nullopt);
 }
 
+// Work that was never handed over is dropped with the device, and so are its host calls.
+TEST_P(VulkanHostCalls, AreDroppedWithWhatWaitsForASlice)
+{
+    device_->set_slice(1ms);
+    auto memory = shared(64, 1);
+    auto recording = device_->record(
+        std::vector{affine_launch(0), on_host(1, 2, increment), affine_launch(2)}, {.slots = 10});
+    for (int call = 0; call < 10; ++call) {
+        recording->begin();
+        set_affine(*recording, 0, operand(*memory), 1, 1, 64);
+        set_host(*recording, 1, *memory);
+        set_affine(*recording, 2, operand(*memory), 1, 1, 64);
+        recording->submit();
+    }
+    recording.reset();
+    memory.reset();
+    device_.reset();
+}
+
 TEST_P(VulkanHostCalls, ThatThrowEndTheDevice)
 {
     const auto memory = shared(64, 1);

@@ -168,6 +168,40 @@ TEST_P(Collectives, HaveGradients)
     });
 }
 
+TEST_P(Collectives, OfExtremaHaveNoGradient)
+{
+    on_ranks(GetParam(), [](const World& w, const Device& d) {
+        Tensor x = counted({2}, w.rank(), d).requires_grad_();
+        const Tensor most = all_reduce(x * 2, w, ReduceOp::max);
+        EXPECT_FALSE(most.requires_grad() && w.size() > 1);
+        EXPECT_EQ(most.to_vector<float>()[0], 200.0f * static_cast<float>(w.size() - 1));
+    });
+}
+
+// The result is another tensor also in a world of one.
+TEST_P(Collectives, LeaveTheirArgumentAlone)
+{
+    on_ranks(GetParam(), [](const World& w, const Device& d) {
+        const Tensor x = full({2}, 3, {.device = d});
+        Tensor y = broadcast(x, w);
+        y.mul_(2);
+        EXPECT_THAT(values(x), ElementsAre(3, 3));
+        EXPECT_THAT(values(y), ElementsAre(6, 6));
+    });
+}
+
+// A barrier waits for the collectives that were submitted before it.
+TEST_P(Collectives, EndBeforeABarrierDoes)
+{
+    on_ranks(GetParam(), [](const World& w, const Device& d) {
+        for (int i = 0; i < 20; ++i) {
+            const Tensor y = all_reduce(full({100}, i, {.device = d}), w);
+            w.barrier();
+            EXPECT_TRUE(w.size() == 1 || y.is_ready());
+        }
+    });
+}
+
 // Larger numbers would cancel otherwise.
 TEST(CollectivesOf, SumInTheOrderOfRanks)
 {
@@ -255,17 +289,19 @@ std::string failure(const std::function<void(const World&, const Device&)>& f)
 
 TEST(CollectivesOf, RanksThatDifferFail)
 {
-    EXPECT_THAT(failure([](const World& w, const Device& d) {
-                    values(all_reduce(zeros({w.rank() == 1 ? 4 : 5}, {.device = d}), w));
-                }),
-                testing::AllOf(HasSubstr("Rank (1) has begun the exchange (all_reduce f32 [4], number 0)"),
-                               HasSubstr("this rank (all_reduce f32 [5], number 0)")));
+    EXPECT_THAT(
+        failure([](const World& w, const Device& d) {
+            values(all_reduce(zeros({w.rank() == 1 ? 4 : 5}, {.device = d}), w));
+        }),
+        testing::AllOf(HasSubstr("Rank (1) has begun the exchange (all_reduce sum f32 [4], number 0)"),
+                       HasSubstr("this rank (all_reduce sum f32 [5], number 0)")));
     EXPECT_THAT(
         failure([](const World& w, const Device& d) {
             if (w.rank() != 1) values(all_reduce(zeros({4}, {.device = d}), w));
             else std::this_thread::sleep_for(std::chrono::seconds(1));
         }),
-        HasSubstr("Rank (1) has not taken part in the exchange (all_reduce f32 [4], number 0) for (0.4) s"));
+        HasSubstr(
+            "Rank (1) has not taken part in the exchange (all_reduce sum f32 [4], number 0) for (0.4) s"));
     EXPECT_THAT(failure([](const World& w, const Device& d) {
                     if (w.rank() != 1) values(all_reduce(zeros({4}, {.device = d}), w));
                 }),

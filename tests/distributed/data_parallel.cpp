@@ -109,6 +109,53 @@ TEST(DataParallelOf, LeavesOutWhatHasNoGradient)
     });
 }
 
+// grad() gives the gradients of this rank.
+TEST(DataParallelOf, LeavesGradAlone)
+{
+    on_ranks(2, [](const World& w, const Device& d) {
+        Net net(false);
+        net.to(d);
+        nn::DistributedDataParallel ddp(net, w);
+        const Tensor g = grad(ddp(batch(w.rank(), 0, 4, d).x).square().sum(), net.a.weight);
+        const Tensor both = all_gather(g.reshape({1, -1}), w);
+        EXPECT_FALSE(equal(both[0], both[1]));
+    });
+}
+
+// A backward pass that has thrown does not keep later ones from exchanging.
+TEST(DataParallelOf, GoesOnAfterAnException)
+{
+    on_ranks(2, [](const World& w, const Device& d) {
+        Net net(false);
+        net.to(d);
+        nn::DistributedDataParallel ddp(net, w);
+        const HookHandle hook =
+            net.a.bias.register_hook([](const Tensor&) { throw std::runtime_error("hook"); });
+        EXPECT_THROW(ddp(batch(w.rank(), 0, 4, d).x).square().sum().backward(), std::runtime_error);
+        hook.remove();
+        for (const Variable& p : net.parameters()) Variable(p).zero_grad();
+        ddp(batch(w.rank(), 0, 4, d).x).square().sum().backward();
+        const Tensor both = all_gather(net.a.weight.grad().reshape({1, -1}), w);
+        EXPECT_TRUE(equal(both[0], both[1]));
+    });
+}
+
+// Shares of samples are f32: sums of f16 gradients times samples would be infinite.
+TEST(DataParallelOf, TakesHalves)
+{
+    on_ranks(2, [](const World& w, const Device& d) {
+        nn::Linear net(4, 4);
+        net.to(d, f16);
+        nn::DistributedDataParallel ddp(net, w);
+        const std::int64_t rows = w.rank() == 0 ? 4096 : 2048;
+        (ddp(ones({rows, 4}, {.dtype = f16, .device = d})).mean({0}) * (w.rank() == 0 ? 30.0 : 60.0))
+            .sum()
+            .backward();
+        EXPECT_THAT(net.weight.grad().to(f32).to_vector<float>(),
+                    testing::Each(testing::FloatNear(40, 0.1f)));
+    });
+}
+
 // Hooks of a wrapper that is gone do nothing.
 TEST(DataParallelOf, EndsWithItsWrapper)
 {

@@ -70,8 +70,8 @@ TEST(MpiZ, TellsWhoDiffers)
     } catch (const Error& e) {
         EXPECT_EQ(e.kind(), ErrorKind::distributed);
         EXPECT_THAT(e.what(), testing::HasSubstr(
-                                  w.rank() == 0 ? "has begun the exchange (all_reduce f32 [4]"
-                                                : "Rank (0) has begun the exchange (all_reduce f32 [5]"));
+                                  w.rank() == 0 ? "has begun the exchange (all_reduce sum f32 [4]"
+                                                : "Rank (0) has begun the exchange (all_reduce sum f32 [5]"));
     }
 }
 

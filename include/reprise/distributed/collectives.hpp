@@ -3,7 +3,7 @@
 // In eager code a collective is submitted at once, without waiting.  In a recorded program it is a part of the program:
 // the device goes on with what does not depend on it.  Either way every rank must call the same collectives in the same
 // order, with the same dtypes and sizes; Error(distributed), from a later call or when a value is read, names the rank
-// that does not.  A collective whose result nobody uses is left out of a recorded program, on all ranks alike.
+// that does not.  A collective whose result a recorded program does not use is left out of it: use it on all ranks.
 //
 // Sums are taken in the order of ranks, so that results have the same bits at each run; those of f16 and bf16 are
 // computed in f32 and rounded once.
@@ -39,11 +39,12 @@ Tensor broadcast(const Tensor& x, const World&, int root = 0);
 Tensor all_gather(const Tensor& x, const World&, std::int64_t dim = 0);
 
 // Returns this rank's part of the reduction over all ranks: x is cut along dim into a part for each rank.  Gradient,
-// of sum and mean: all_gather().  Error(shape) unless the size is a multiple of the number of ranks.
+// of sum and mean: all_gather().  Error(shape) unless the size is a multiple of the number of ranks,
+// which of a symbolic one must be known: n * world.size().
 Tensor reduce_scatter(const Tensor& x, const World&, ReduceOp = ReduceOp::sum, std::int64_t dim = 0);
 
 // Cuts x along dim into a part for each rank, and returns the parts that the ranks have for this one, in their order.
-// Gradient: all_to_all().  Error(shape) unless the size is a multiple of the number of ranks.
+// Gradient: all_to_all().  Error(shape) as of reduce_scatter().
 Tensor all_to_all(const Tensor& x, const World&, std::int64_t dim = 0);
 
 // Sends x to the rank `to`, and returns the tensor of x's dtype and shape that the rank `from` sends to this one, as

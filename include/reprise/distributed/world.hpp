@@ -32,14 +32,15 @@ public:
     };
     // Sends send[k] to rank k and receives receive[k] from it, for all ranks k but its own.  Returns when all of it has
     // happened.  Ranks with which nothing is exchanged are not waited for.  Throws Error(distributed), which names the
-    // rank, if one has another label, is gone, or is not heard of for so long; all further exchanges throw, too.
+    // rank, if one has another label, is gone, or sends nothing for the time `limit`; all further exchanges throw, too.
     virtual void exchange(const Label&, std::span<const std::span<const std::byte>> send,
                           std::span<const std::span<std::byte>> receive, std::chrono::milliseconds limit) = 0;
 };
 
 class WorldState; // src/distributed/world_state.hpp
 
-// A handle to the ranks that compute together.  Copies share the world.
+// A handle to the ranks that compute together.  Copies share the world.  All tensors of its collectives are on one
+// device of the rank.  A transport belongs to one world.
 class World {
 public:
     World(); // of one rank: this process by itself
@@ -61,7 +62,8 @@ public:
     };
     Traffic traffic() const;
 
-    // Waits until all ranks have called it.  Throws Error(distributed).
+    // Waits until all ranks have called it, and until the collectives before it have ended.  Throws
+    // Error(distributed).
     void barrier() const;
 
     friend bool operator==(const World&, const World&) = default;
@@ -72,8 +74,8 @@ private:
     std::shared_ptr<WorldState> state_;
 };
 
-// Returns the ranks of a world inside this process, each for a thread with a device of its own.  A rank that is
-// destroyed is gone for the others.  Error(argument) for fewer than 1.
+// Returns the ranks of a world inside this process, each for a thread with a device of its own.  When all handles,
+// programs and cached plans of a rank are destroyed, it is gone for the others.  Error(argument) for fewer than 1.
 std::vector<World> local_worlds(int size);
 
 } // namespace reprise::distributed

@@ -167,6 +167,8 @@ Ticket CudaRecording::submit()
         } catch (...) {
             // Submitted work uses memory that the caller may free now.
             context.driver.cuStreamSynchronize(context.stream());
+            parts_->host_calls.wait();
+            for (auto& [number, h] : host_launches_) h.running.reset();
             if (sent) {
                 open_ = false; // a second submission would run launches twice
                 slot.ticket = 0;
@@ -277,30 +279,31 @@ void CudaRecording::launch_one_by_one(Slot& slot)
 // A host call of one submission.  The stream posts it, and waits for its end where that is needed.
 struct CudaRecording::HostJob {
     HostCalls& calls;
-    HostCalls::Call call;
+    std::shared_ptr<const HostFunction> function;
+    HostArguments arguments;
     std::mutex mutex{};
     std::condition_variable ended{};
     bool has_ended = false;
+
+    void end()
+    {
+        const std::lock_guard lock(mutex);
+        has_ended = true;
+        ended.notify_all();
+    }
 };
 
 void CudaRecording::begin_host_call(std::size_t launch)
 {
     HostLaunch& h = host_launches_.at(static_cast<std::uint32_t>(launch));
     if (h.arguments.groups == 0) return;
-    h.running.reset(
-        new HostJob{parts_->host_calls, {.run = [function = h.function, arguments = std::move(h.arguments)] {
-                        (*function)(arguments.view());
-                    }}});
+    h.running.reset(new HostJob{parts_->host_calls, h.function, std::move(h.arguments)});
     h.arguments = {};
-    h.running->call.finished = [job = h.running.get()] {
-        const std::lock_guard lock(job->mutex);
-        job->has_ended = true;
-        job->ended.notify_all();
-    };
     call_host(
         [](void* data) {
             const std::unique_ptr<std::shared_ptr<HostJob>> job(static_cast<std::shared_ptr<HostJob>*>(data));
-            (*job)->calls.post((*job)->call);
+            (*job)->calls.post({.run = [job = *job] { (*job->function)(job->arguments.view()); },
+                                .finished = [job = *job] { job->end(); }});
         },
         h.running);
 }

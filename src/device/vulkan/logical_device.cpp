@@ -80,6 +80,7 @@ void LogicalDevice::silence() noexcept
     vk.vkDestroyShaderModule = nothing;
     vk.vkFreeMemory = nothing;
     vk.vkResetCommandPool = succeed;
+    vk.vkSignalSemaphore = succeed;
     vk.vkWaitSemaphores = succeed;
     vk.vkGetSemaphoreCounterValue = all_done;
 }

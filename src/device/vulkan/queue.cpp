@@ -45,13 +45,12 @@ Ticket Queue::submit(const Work& work)
              .host_calls = {work.host_calls.begin(), work.host_calls.end()},
              .host_value = host_value_};
         const Ticket last = q.last;
-        const Ticket first = q.first; // handing over removes q
-        std::vector<HostCall> calls = q.host_calls;
-        if (!calls.empty()) host_calls_.start();
+        const std::uint64_t host_value = host_value_ + q.host_calls.size(); // handing over removes q
+        if (!q.host_calls.empty()) host_calls_.start();
         if (!has_slices()) hand_over(unlimited, true);
         else if (queued_.size() == 1 && left_of_slice() > 0) hand_over(left_of_slice(), false);
         submitted_.store(last, std::memory_order_release);
-        post_host_calls(std::move(calls), first);
+        host_value_ = host_value;
         return last;
     } catch (...) {
         queued_.pop_back();
@@ -59,30 +58,31 @@ Ticket Queue::submit(const Work& work)
     }
 }
 
-// Requires queued_mutex_, so that the calls run in the order of their values.
-void Queue::post_host_calls(std::vector<HostCall> calls, Ticket first)
+// The call, which waits for the list before it and lets the lists after it begin.
+HostCalls::Call Queue::host_call(const Queued& q, std::size_t k)
 {
-    for (HostCall& call : calls)
-        host_calls_.post({.await =
-                              [this, ticket = first + call.after - 1] {
-                                  if (wait_for(timeline_.get(), ticket) != VK_SUCCESS)
-                                      device_.health.set_lost();
-                              },
-                          .run = std::move(call.run),
-                          .finished =
-                              [this, value = ++host_value_] {
-                                  const VkSemaphoreSignalInfo info{
-                                      .sType = VK_STRUCTURE_TYPE_SEMAPHORE_SIGNAL_INFO,
-                                      .semaphore = host_timeline_.get(),
-                                      .value = value};
-                                  device_.vk.vkSignalSemaphore(device_.handle(), &info);
-                              }});
+    return {.await =
+                [this, ticket = q.first + q.host_calls[k].after - 1] {
+                    if (wait_for(timeline_.get(), ticket) != VK_SUCCESS) device_.health.set_lost();
+                },
+            .run = q.host_calls[k].run,
+            .finished =
+                [this, value = q.host_value + k + 1] {
+                    const VkSemaphoreSignalInfo info{.sType = VK_STRUCTURE_TYPE_SEMAPHORE_SIGNAL_INFO,
+                                                     .semaphore = host_timeline_.get(),
+                                                     .value = value};
+                    if (device_.vk.vkSignalSemaphore(device_.handle(), &info) != VK_SUCCESS)
+                        device_.health.set_lost();
+                }};
 }
 
 // Appends the batches of the lists before `end` that were not handed over yet.
 void Queue::add_batches(const Queued& q, std::size_t end)
 {
     std::size_t first = q.next;
+    for (std::size_t k = 0; k < q.host_calls.size(); ++k)
+        if (q.host_calls[k].after > first && q.host_calls[k].after <= end)
+            handed_calls_.push_back(host_call(q, k));
     do {
         std::size_t last = q.per_batch < end - first ? first + q.per_batch : end;
         for (const HostCall& call : q.host_calls)
@@ -131,6 +131,7 @@ void Queue::hand_over(double budget, bool at_least_one)
 {
     batches_.clear();
     infos_.clear();
+    handed_calls_.clear();
     std::size_t whole = 0; // submissions that are handed over whole
     std::size_t end = 0;   // the end of the lists of the next one
     for (const double all = budget; whole < queued_.size(); ++whole) {
@@ -142,6 +143,7 @@ void Queue::hand_over(double budget, bool at_least_one)
     }
     if (infos_.empty()) return;
     give_driver(infos_);
+    for (HostCalls::Call& call : handed_calls_) host_calls_.post(std::move(call));
     handed_over_ = batches_.back().last;
     slice_left_ = budget;
     queued_.erase(queued_.begin(), queued_.begin() + static_cast<std::ptrdiff_t>(whole));
@@ -286,6 +288,7 @@ void Queue::collect_all() noexcept
     }
     // Bypasses the checker: a failure that a test injects must not leave work running.
     await(last);
+    host_calls_.wait(); // also for the end of its last call of the driver
     retired_.collect([](Ticket) { return true; });
 }
 

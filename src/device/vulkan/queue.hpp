@@ -127,7 +127,7 @@ private:
     void give_driver(std::span<const VkSubmitInfo>);
     std::size_t end_of_part(const Queued&, double& budget, bool at_least_one) const;
     void add_batches(const Queued&, std::size_t end);
-    void post_host_calls(std::vector<HostCall>, Ticket first);
+    HostCalls::Call host_call(const Queued&, std::size_t k);
     double left_of_slice() const;
     bool is_dropped(Ticket) const;
 
@@ -148,6 +148,7 @@ private:
     std::uint64_t host_value_ = 0;    // the last value of host_timeline_
     std::vector<VkSubmitInfo> infos_; // scratch space of hand_over()
     std::deque<Batch> batches_;
+    std::vector<HostCalls::Call> handed_calls_; // the host calls of these batches
     std::atomic<bool> has_slices_ = false;
     double slice_ = 0;      // nanoseconds
     double slice_left_ = 0; // estimated nanoseconds of work that still fits
