@@ -68,6 +68,7 @@ class Reprise(ConanFile):
         toolchain.user_presets_path = False # the sources are not for Conan alone
         toolchain.cache_variables["REPRISE_FUSER"] = bool(self.options.fuser)
         toolchain.cache_variables["REPRISE_ONNX"] = False
+        toolchain.cache_variables["REPRISE_MPI"] = False
         toolchain.cache_variables["REPRISE_CUDA"] = False # the package may not depend on the machine's nvcc
         toolchain.cache_variables["REPRISE_SAMPLES"] = False
         toolchain.cache_variables["REPRISE_TOOLS"] = False
