@@ -14,9 +14,11 @@
 #include "autograd/walk.hpp"
 #include "ops/registry.hpp"
 
-namespace reprise::nn {
+namespace reprise {
 
 namespace {
+
+using nn::DistributedDataParallelOptions, nn::Module;
 
 using Tensors = std::vector<Tensor>;
 
@@ -153,9 +155,8 @@ detail::GradientReducer::GradientReducer(Module& module, distributed::World worl
     : shared_(std::make_shared<Shared>(module, std::move(world), options))
 {
     if (options.bucket_bytes < 1 || options.first_bucket_bytes < 1)
-        reprise::detail::fail(ErrorKind::argument, "DistributedDataParallel", "Buckets of (",
-                              options.bucket_bytes, ") and (", options.first_bucket_bytes,
-                              ") bytes: give at least 1.");
+        detail::fail(ErrorKind::argument, "DistributedDataParallel", "Buckets of (", options.bucket_bytes,
+                     ") and (", options.first_bucket_bytes, ") bytes: give at least 1.");
     Shared& s = *shared_;
     if (s.world.size() == 1) return;
     s.broadcast_all(module.parameters());
@@ -174,4 +175,4 @@ detail::GradientReducer::~GradientReducer()
 
 bool detail::GradientReducer::exchange(bool on) { return std::exchange(shared_->exchanges, on); }
 
-} // namespace reprise::nn
+} // namespace reprise

@@ -23,11 +23,13 @@ struct DistributedDataParallelOptions {
     bool broadcast_buffers = true;
 };
 
-namespace detail {
+} // namespace reprise::nn
+
+namespace reprise::detail {
 
 class GradientReducer { // src/distributed/data_parallel.cpp
 public:
-    GradientReducer(Module&, distributed::World, const DistributedDataParallelOptions&);
+    GradientReducer(nn::Module&, distributed::World, const nn::DistributedDataParallelOptions&);
     ~GradientReducer();
     GradientReducer(const GradientReducer&) = delete;
     GradientReducer& operator=(const GradientReducer&) = delete;
@@ -38,7 +40,9 @@ private:
     std::shared_ptr<Shared> shared_;
 };
 
-} // namespace detail
+} // namespace reprise::detail
+
+namespace reprise::nn {
 
 // Lets the ranks of a world train a module together, as torch.nn.parallel.DistributedDataParallel.  Each rank
 // has a module of the same structure, calls it with its part of the batch, and backward() leaves the mean of all
@@ -77,20 +81,20 @@ public:
     // rank.  A backward pass after that exchanges the sums.
     class NoSync {
     public:
-        explicit NoSync(nn::detail::GradientReducer& r) : reducer_(r), before_(r.exchange(false)) {}
+        explicit NoSync(reprise::detail::GradientReducer& r) : reducer_(r), before_(r.exchange(false)) {}
         ~NoSync() { reducer_.exchange(before_); }
         NoSync(const NoSync&) = delete;
         NoSync& operator=(const NoSync&) = delete;
 
     private:
-        nn::detail::GradientReducer& reducer_;
+        reprise::detail::GradientReducer& reducer_;
         bool before_;
     };
     [[nodiscard]] NoSync no_sync() { return NoSync(reducer_); }
 
 private:
     M* module_;
-    nn::detail::GradientReducer reducer_;
+    reprise::detail::GradientReducer reducer_;
 };
 
 } // namespace reprise::nn
