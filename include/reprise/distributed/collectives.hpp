@@ -15,12 +15,13 @@
 
 namespace reprise::distributed {
 
+// How tensors of all ranks become one.
 enum class ReduceOp : std::uint8_t {
-    sum,
-    mean, // the sum, divided by the number of ranks
-    min,
-    max,
-    product
+    sum,    // in the order of ranks
+    mean,   // the sum, divided by the number of ranks
+    min,    // NaN if one is
+    max,    // the same
+    product // in the order of ranks
 };
 
 // Each returns a tensor on the device of x.  The dtype is any but bool, with which only broadcast(), all_gather() and

@@ -13,9 +13,9 @@ namespace reprise::nn {
 
 // Options of DistributedDataParallel.
 struct DistributedDataParallelOptions {
-    // Gradients are exchanged in buckets of about this size, so that an exchange begins while others are computed; the
-    // first one, of the last layers, is smaller.
-    std::int64_t bucket_bytes = 25 << 20, first_bucket_bytes = 1 << 20;
+    // Gradients are exchanged in buckets of about this size, so that an exchange begins while others are computed.
+    std::int64_t bucket_bytes = 25 << 20;
+    std::int64_t first_bucket_bytes = 1 << 20; // of the first one, of the last layers
     // Weights each rank's gradients by the samples of its last call, which are the size of dimension 0 of the first
     // tensor that the module got: so the mean over batches of unequal size is that over all samples.
     bool weight_by_samples = true;
@@ -74,15 +74,16 @@ public:
     {
         return (*module_)(std::forward<Arguments>(arguments)...);
     }
-    M& module() const { return *module_; }
+    M& module() const { return *module_; }    // the module
     M* operator->() const { return module_; } // its members, as in ddp->parameters()
 
     // While the returned object exists, backward passes exchange nothing: gradients of several batches add up on each
     // rank.  A backward pass after that exchanges the sums.
     class NoSync {
     public:
+        // For no_sync().
         explicit NoSync(reprise::detail::GradientReducer& r) : reducer_(r), before_(r.exchange(false)) {}
-        ~NoSync() { reducer_.exchange(before_); }
+        ~NoSync() { reducer_.exchange(before_); } // exchanges again, unless another one exists
         NoSync(const NoSync&) = delete;
         NoSync& operator=(const NoSync&) = delete;
 
@@ -90,6 +91,7 @@ public:
         reprise::detail::GradientReducer& reducer_;
         bool before_;
     };
+    // Returns such an object.
     [[nodiscard]] NoSync no_sync() { return NoSync(reducer_); }
 
 private:

@@ -43,24 +43,25 @@ class WorldState; // src/distributed/world_state.hpp
 // device of the rank.  A transport belongs to one world.
 class World {
 public:
-    World(); // of one rank: this process by itself
-    explicit World(std::shared_ptr<Transport>);
+    World();                                    // of one rank: this process by itself
+    explicit World(std::shared_ptr<Transport>); // of a transport's ranks; Error(argument) for null
 
-    int rank() const;
-    int size() const;
+    int rank() const;       // number of this rank, from 0
+    int size() const;       // number of ranks
     int local_rank() const; // picks the device: Device("vulkan:" + std::to_string(world.local_rank()))
-    std::string description() const;
+    std::string description() const; // the transport's: "Open MPI v4.1.4"
 
     // The time after which an exchange fails that another rank does not take part in; 30 s by default.
     void set_timeout(std::chrono::milliseconds);
 
     // Counts since the world exists, of this rank.
     struct Traffic {
-        std::uint64_t exchanges = 0;
-        std::uint64_t bytes_sent = 0, bytes_received = 0; // without labels
+        std::uint64_t exchanges = 0;      // an all-reduce is two
+        std::uint64_t bytes_sent = 0;     // without labels
+        std::uint64_t bytes_received = 0; // the same
         double seconds = 0; // in exchanges, including the time in which other ranks were waited for
     };
-    Traffic traffic() const;
+    Traffic traffic() const; // returns the counts
 
     // Waits until all ranks have called it, and until the collectives before it have ended.  Throws
     // Error(distributed).
