@@ -46,22 +46,159 @@ const Op collective_op{.name = "collective",
                        .doubles = true,
                        .on_host = true};
 
-struct KindInfo {
-    const char* name;
-    bool reduces;
-};
-constexpr KindInfo infos[] = {{"all_reduce", true},   {"broadcast", false},     {"reduce", true},
-                              {"all_gather", false},  {"reduce_scatter", true}, {"all_to_all", false},
-                              {"send_receive", false}};
-constexpr const KindInfo& info_of(Kind k) { return infos[static_cast<std::size_t>(k)]; }
+// One call of a collective on the host: y of x, with the parameters a and b (see `rows`).
+struct Call {
+    WorldState& world;
+    int a, b;
+    const HostTensor &x, &y;
+    const std::string& label;
 
-std::size_t bytes_of(const HostTensor& t) { return static_cast<std::size_t>(t.count()) * size_of(t.dtype); }
-std::span<const std::byte> whole(const HostTensor& t) { return {t.data, bytes_of(t)}; }
+    std::size_t ranks() const { return static_cast<std::size_t>(world.size()); }
+    std::size_t self() const { return static_cast<std::size_t>(world.rank()); }
+    static std::size_t bytes(const HostTensor& t)
+    {
+        return static_cast<std::size_t>(t.count()) * size_of(t.dtype);
+    }
+    // The bytes of a rank's part of t, which is cut into one for each.
+    std::span<std::byte> part(const HostTensor& t, std::size_t rank) const
+    {
+        const std::size_t count = static_cast<std::size_t>(t.count()), element = size_of(t.dtype);
+        const std::size_t begin = count * rank / ranks(), end = count * (rank + 1) / ranks();
+        return {t.data + begin * element, (end - begin) * element};
+    }
+    // Sends send(k) to each other rank k, and receives receive(k) from it.
+    template <class Send, class Receive> void exchange(const Send& send, const Receive& receive) const
+    {
+        Sends sends(ranks());
+        Receives receives(ranks());
+        for (std::size_t k = 0; k < ranks(); ++k) {
+            if (k == self()) continue;
+            sends[k] = send(k);
+            receives[k] = receive(k);
+        }
+        world.exchange(label, sends, receives);
+    }
+};
+
+using Bytes = std::span<const std::byte>;
+using Space = std::span<std::byte>;
+
+void copy_bytes(Bytes from, Space to)
+{
+    if (!from.empty()) std::memcpy(to.data(), from.data(), from.size());
+}
+Space whole(const HostTensor& t) { return {t.data, Call::bytes(t)}; }
+
+// Reduces what all ranks have for this one, where it has `own`.
+template <class Send>
+void gather_and_reduce(const Call& c, int reduction, Space own, const Send& send, Space into)
+{
+    std::vector<std::byte> arrived(own.size() * c.ranks());
+    const auto from = [&](std::size_t k) { return Space(arrived).subspan(k * own.size(), own.size()); };
+    c.exchange(send, from);
+    std::vector<const std::byte*> parts;
+    for (std::size_t k = 0; k < c.ranks(); ++k) parts.push_back(k == c.self() ? own.data() : from(k).data());
+    reduce(c.x.dtype, reduction, parts, into.data(), own.size() / size_of(c.x.dtype));
+}
+
+void run_reduce_scatter(const Call& c, Space into)
+{
+    gather_and_reduce(
+        c, c.a, c.part(c.x, c.self()), [&](std::size_t k) { return c.part(c.x, k); }, into);
+}
+void run_reduce_scatter(const Call& c) { run_reduce_scatter(c, whole(c.y)); }
+
+// In two exchanges: each rank reduces its part, and sends it to all.
+void run_all_reduce(const Call& c)
+{
+    const Space mine = c.part(c.y, c.self());
+    run_reduce_scatter(c, mine);
+    c.exchange([&](std::size_t) { return mine; }, [&](std::size_t k) { return c.part(c.y, k); });
+}
+
+void run_broadcast(const Call& c)
+{
+    const auto root = static_cast<std::size_t>(c.a);
+    const bool is_root = c.self() == root;
+    if (is_root) copy_bytes(whole(c.x), whole(c.y));
+    c.exchange([&](std::size_t) { return is_root ? whole(c.x) : Space(); },
+               [&](std::size_t k) { return k == root ? whole(c.y) : Space(); });
+}
+
+// The sum at the root, and zeros elsewhere: the gradient of a broadcast.
+void run_reduce(const Call& c)
+{
+    const auto root = static_cast<std::size_t>(c.a);
+    const bool is_root = c.self() == root;
+    std::fill_n(c.y.data, Call::bytes(c.y), std::byte{0});
+    gather_and_reduce(
+        c, static_cast<int>(ReduceOp::sum), is_root ? whole(c.x) : Space(),
+        [&](std::size_t k) { return k == root ? whole(c.x) : Space(); }, whole(c.y));
+}
+
+void run_all_gather(const Call& c)
+{
+    copy_bytes(whole(c.x), c.part(c.y, c.self()));
+    c.exchange([&](std::size_t) { return whole(c.x); }, [&](std::size_t k) { return c.part(c.y, k); });
+}
+
+void run_all_to_all(const Call& c)
+{
+    copy_bytes(c.part(c.x, c.self()), c.part(c.y, c.self()));
+    c.exchange([&](std::size_t k) { return c.part(c.x, k); }, [&](std::size_t k) { return c.part(c.y, k); });
+}
+
+void run_send_receive(const Call& c)
+{
+    const auto to = static_cast<std::size_t>(c.a), from = static_cast<std::size_t>(c.b);
+    if (from == c.self()) copy_bytes(whole(c.x), whole(c.y));
+    c.exchange([&](std::size_t k) { return k == to ? whole(c.x) : Space(); },
+               [&](std::size_t k) { return k == from ? whole(c.y) : Space(); });
+}
+
+// The size of dimension 0 of the result.
+Dim same_size(const WorldState&, const char*, const Dim& n) { return n; }
+Dim gathered_size(const WorldState& world, const char*, const Dim& n) { return n * world.size(); }
+Dim part_size(const WorldState& world, const char* op, const Dim& n)
+{
+    if (!n.divisible_by(world.size()))
+        detail::fail(ErrorKind::shape, op, "The size (", n, ") can't be cut into a part for each of the (",
+                     world.size(), ") ranks: make it a multiple of that.");
+    return floor_div(n, world.size());
+}
+Dim cut_size(const WorldState& world, const char* op, const Dim& n)
+{
+    part_size(world, op, n);
+    return n;
+}
+
+// What a and b are; the label has those that all ranks must agree in.
+enum class Parameters : std::uint8_t { none, reduction, root, to_and_from };
+
+struct Row {
+    const char* name;
+    Parameters parameters;
+    void (*run)(const Call&);
+    Dim (*size)(const WorldState&, const char* op, const Dim&);
+    Kind gradient;     // with the same parameters, but to and from swapped
+    bool sums = false; // takes numbers only
+};
+constexpr Row rows[] = {
+    // by Kind
+    {"all_reduce", Parameters::reduction, run_all_reduce, same_size, Kind::all_reduce, true},
+    {"broadcast", Parameters::root, run_broadcast, same_size, Kind::reduce},
+    {"reduce", Parameters::root, run_reduce, same_size, Kind::broadcast, true},
+    {"all_gather", Parameters::none, run_all_gather, gathered_size, Kind::reduce_scatter},
+    {"reduce_scatter", Parameters::reduction, run_reduce_scatter, part_size, Kind::all_gather, true},
+    {"all_to_all", Parameters::none, run_all_to_all, cut_size, Kind::all_to_all},
+    {"send_receive", Parameters::to_and_from, run_send_receive, same_size, Kind::send_receive},
+};
+const Row& row_of(Kind k) { return rows[static_cast<std::size_t>(k)]; }
 
 // Calls the collective on a tensor whose parts lie along dimension 0.
 Tensor collective(WorldState& world, Kind kind, const Tensor& x, int a = 0, int b = 0)
 {
-    const Op& op = ops::named(collective_op, info_of(kind).name);
+    const Op& op = ops::named(collective_op, row_of(kind).name);
     if (world.size() == 1) {
         const graph::Value value = graph::read(x);
         world.call(kind, a, b)->infer(op, InputTypes({&value, 1})); // for its errors
@@ -75,281 +212,44 @@ Tensor collective(WorldState& world, Kind kind, const Tensor& x, int a = 0, int 
     return y;
 }
 
-class Collective : public HostCall {
+std::string label_of(const Row& row, int a)
+{
+    constexpr const char* reductions[] = {" sum", " mean", " min", " max", " product"};
+    if (row.parameters == Parameters::reduction) return std::string(row.name) + reductions[a];
+    if (row.parameters == Parameters::root) return std::string(row.name) + " of " + std::to_string(a);
+    return row.name;
+}
+
+class Collective final : public HostCall {
 public:
-    // `detail` is a part of the label: what all ranks must agree in besides dtype and size.
-    Collective(WorldState& world, Kind kind, std::string detail = {})
-        : world_(world), kind_(kind), detail_(std::move(detail))
+    Collective(WorldState& world, const Row& row, int a, int b)
+        : world_(world), row_(row), a_(a), b_(b), label_(label_of(row, a))
     {}
 
     TensorTypes infer(const Op& op, const InputTypes& in) const override
     {
-        const TensorType& x = in[0];
-        if (info_of(kind_).reduces && x.dtype == boolean) ops::wrong_dtype(op.name, x.dtype, "a number");
-        return {{x.dtype, shape(op, x.shape)}};
+        TensorType y = in[0];
+        if (row_.sums && y.dtype == boolean) ops::wrong_dtype(op.name, y.dtype, "a number");
+        if (!y.shape.empty()) y.shape[0] = row_.size(world_, op.name, y.shape[0]);
+        return {y};
     }
-
-protected:
-    virtual Shape shape(const Op&, const Shape& x) const { return x; }
-
-    std::size_t ranks() const { return static_cast<std::size_t>(world_.size()); }
-    std::size_t self() const { return static_cast<std::size_t>(world_.rank()); }
-    std::string label(const HostTensor& x) const
+    void run(std::span<const HostTensor> in, std::span<const HostTensor> out) const override
     {
-        return info_of(kind_).name + detail_ + " " + name_of(x.dtype) + " [" + std::to_string(x.count()) +
-               "]";
+        const HostTensor& x = in[0];
+        const std::string label = label_ + " " + name_of(x.dtype) + " [" + std::to_string(x.count()) + "]";
+        row_.run({world_, a_, b_, x, out[0], label});
     }
-    Sends none_to_send() const { return Sends(ranks()); }
-    Receives none_to_receive() const { return Receives(ranks()); }
-    Tensor call(Kind kind, const Tensor& x, int a = 0, int b = 0) const
+    std::vector<Tensor> vjp(const VjpArguments& v) const override
     {
-        return collective(world_, kind, x, a, b);
+        const bool swaps = row_.parameters == Parameters::to_and_from;
+        return {collective(world_, row_.gradient, v.cotangents[0], swaps ? b_ : a_, swaps ? a_ : b_)};
     }
 
+private:
     WorldState& world_;
-
-private:
-    Kind kind_;
-    std::string detail_;
-};
-
-std::string named(ReduceOp r)
-{
-    constexpr const char* names[] = {" sum", " mean", " min", " max", " product"};
-    return names[static_cast<std::size_t>(r)];
-}
-std::string of_root(int root) { return " of " + std::to_string(root); }
-
-// The part of each rank: elements [begin(k), begin(k + 1)) of `count`.
-std::size_t begin_of(std::size_t rank, std::size_t ranks, std::size_t count) { return count * rank / ranks; }
-
-// Sends each rank its part of x, and reduces the parts that arrive for this rank into `into`.
-void reduce_parts(WorldState& world, const std::string& label, const HostTensor& x, int reduction,
-                  std::byte* into)
-{
-    const auto ranks = static_cast<std::size_t>(world.size()), self = static_cast<std::size_t>(world.rank());
-    const std::size_t count = static_cast<std::size_t>(x.count()), element = size_of(x.dtype);
-    const auto begin = [&](std::size_t k) { return begin_of(k, ranks, count) * element; };
-    const std::size_t mine = begin(self + 1) - begin(self);
-    std::vector<std::byte> arrived(mine * ranks);
-    Sends send(ranks);
-    Receives receive(ranks);
-    std::vector<const std::byte*> parts;
-    for (std::size_t k = 0; k < ranks; ++k) {
-        std::byte* const to = arrived.data() + k * mine;
-        parts.push_back(k == self ? x.data + begin(self) : to);
-        if (k == self) continue;
-        send[k] = {x.data + begin(k), begin(k + 1) - begin(k)};
-        receive[k] = {to, mine};
-    }
-    world.exchange(label, send, receive);
-    reduce(x.dtype, reduction, parts, into, mine / element);
-}
-
-// Of the form y = sum over ranks of x, in two exchanges: each rank reduces its part, and sends it to all.
-class AllReduce final : public Collective {
-public:
-    AllReduce(WorldState& world, int reduction)
-        : Collective(world, Kind::all_reduce, named(static_cast<ReduceOp>(reduction))), reduction_(reduction)
-    {}
-    void run(std::span<const HostTensor> in, std::span<const HostTensor> out) const override
-    {
-        const HostTensor &x = in[0], &y = out[0];
-        const std::size_t count = static_cast<std::size_t>(x.count()), element = size_of(x.dtype);
-        const auto begin = [&](std::size_t k) { return begin_of(k, ranks(), count) * element; };
-        const std::span<std::byte> mine{y.data + begin(self()), begin(self() + 1) - begin(self())};
-        reduce_parts(world_, label(x), x, reduction_, mine.data());
-        Sends send(ranks(), mine);
-        Receives receive = none_to_receive();
-        for (std::size_t k = 0; k < ranks(); ++k)
-            if (k != self()) receive[k] = {y.data + begin(k), begin(k + 1) - begin(k)};
-        send[self()] = {};
-        world_.exchange(label(x), send, receive);
-    }
-    std::vector<Tensor> vjp(const VjpArguments& v) const override
-    {
-        return {call(Kind::all_reduce, v.cotangents[0], reduction_)};
-    }
-
-private:
-    int reduction_;
-};
-
-class Broadcast final : public Collective {
-public:
-    Broadcast(WorldState& world, int root) : Collective(world, Kind::broadcast, of_root(root)), root_(root) {}
-    void run(std::span<const HostTensor> in, std::span<const HostTensor> out) const override
-    {
-        const HostTensor &x = in[0], &y = out[0];
-        const auto root = static_cast<std::size_t>(root_);
-        Sends send = none_to_send();
-        Receives receive = none_to_receive();
-        if (self() == root) {
-            for (std::size_t k = 0; k < ranks(); ++k)
-                if (k != root) send[k] = whole(x);
-            if (bytes_of(x) > 0) std::memcpy(y.data, x.data, bytes_of(x));
-        } else receive[root] = {y.data, bytes_of(y)};
-        world_.exchange(label(x), send, receive);
-    }
-    std::vector<Tensor> vjp(const VjpArguments& v) const override
-    {
-        return {call(Kind::reduce, v.cotangents[0], root_)};
-    }
-
-private:
-    int root_;
-};
-
-// The sum at the root, and zeros elsewhere: the gradient of a broadcast.
-class Reduce final : public Collective {
-public:
-    Reduce(WorldState& world, int root) : Collective(world, Kind::reduce, of_root(root)), root_(root) {}
-    void run(std::span<const HostTensor> in, std::span<const HostTensor> out) const override
-    {
-        const HostTensor &x = in[0], &y = out[0];
-        const auto root = static_cast<std::size_t>(root_);
-        const std::size_t bytes = bytes_of(x);
-        Sends send = none_to_send();
-        Receives receive = none_to_receive();
-        std::vector<std::byte> arrived(self() == root ? bytes * ranks() : 0);
-        if (self() != root) send[root] = whole(x);
-        for (std::size_t k = 0; self() == root && k < ranks(); ++k)
-            if (k != root) receive[k] = {arrived.data() + k * bytes, bytes};
-        world_.exchange(label(x), send, receive);
-        if (self() != root) {
-            std::fill_n(y.data, bytes, std::byte{0});
-            return;
-        }
-        std::vector<const std::byte*> parts;
-        for (std::size_t k = 0; k < ranks(); ++k)
-            parts.push_back(k == root ? x.data : arrived.data() + k * bytes);
-        reduce(x.dtype, static_cast<int>(ReduceOp::sum), parts, y.data, static_cast<std::size_t>(x.count()));
-    }
-    std::vector<Tensor> vjp(const VjpArguments& v) const override
-    {
-        return {call(Kind::broadcast, v.cotangents[0], root_)};
-    }
-
-private:
-    int root_;
-};
-
-class AllGather final : public Collective {
-public:
-    explicit AllGather(WorldState& world) : Collective(world, Kind::all_gather) {}
-    void run(std::span<const HostTensor> in, std::span<const HostTensor> out) const override
-    {
-        const HostTensor &x = in[0], &y = out[0];
-        const std::size_t bytes = bytes_of(x);
-        Sends send(ranks(), whole(x));
-        send[self()] = {};
-        Receives receive = none_to_receive();
-        for (std::size_t k = 0; k < ranks(); ++k)
-            if (k != self()) receive[k] = {y.data + k * bytes, bytes};
-        if (bytes > 0) std::memcpy(y.data + self() * bytes, x.data, bytes);
-        world_.exchange(label(x), send, receive);
-    }
-    std::vector<Tensor> vjp(const VjpArguments& v) const override
-    {
-        return {call(Kind::reduce_scatter, v.cotangents[0], static_cast<int>(ReduceOp::sum))};
-    }
-
-private:
-    Shape shape(const Op&, const Shape& x) const override
-    {
-        Shape out = x;
-        out[0] *= world_.size();
-        return out;
-    }
-};
-
-// The size of dimension 0 of each rank's part.
-Dim part_size(const WorldState& world, const char* op, const Shape& x)
-{
-    if (!x[0].divisible_by(world.size()))
-        detail::fail(ErrorKind::shape, op, "The size (", x[0], ") can't be cut into a part for each of the (",
-                     world.size(), ") ranks: make it a multiple of that.");
-    return floor_div(x[0], world.size());
-}
-
-class ReduceScatter final : public Collective {
-public:
-    ReduceScatter(WorldState& world, int reduction)
-        : Collective(world, Kind::reduce_scatter, named(static_cast<ReduceOp>(reduction))),
-          reduction_(reduction)
-    {}
-    void run(std::span<const HostTensor> in, std::span<const HostTensor> out) const override
-    {
-        reduce_parts(world_, label(in[0]), in[0], reduction_, out[0].data);
-    }
-    std::vector<Tensor> vjp(const VjpArguments& v) const override
-    {
-        return {call(Kind::all_gather, v.cotangents[0])};
-    }
-
-private:
-    Shape shape(const Op& op, const Shape& x) const override
-    {
-        Shape out = x;
-        out[0] = part_size(world_, op.name, x);
-        return out;
-    }
-    int reduction_;
-};
-
-class AllToAll final : public Collective {
-public:
-    explicit AllToAll(WorldState& world) : Collective(world, Kind::all_to_all) {}
-    void run(std::span<const HostTensor> in, std::span<const HostTensor> out) const override
-    {
-        const HostTensor &x = in[0], &y = out[0];
-        const std::size_t part = bytes_of(x) / ranks();
-        Sends send = none_to_send();
-        Receives receive = none_to_receive();
-        for (std::size_t k = 0; k < ranks(); ++k) {
-            if (k == self()) continue;
-            send[k] = {x.data + k * part, part};
-            receive[k] = {y.data + k * part, part};
-        }
-        if (part > 0) std::memcpy(y.data + self() * part, x.data + self() * part, part);
-        world_.exchange(label(x), send, receive);
-    }
-    std::vector<Tensor> vjp(const VjpArguments& v) const override
-    {
-        return {call(Kind::all_to_all, v.cotangents[0])};
-    }
-
-private:
-    Shape shape(const Op& op, const Shape& x) const override
-    {
-        part_size(world_, op.name, x);
-        return x;
-    }
-};
-
-class SendReceive final : public Collective {
-public:
-    SendReceive(WorldState& world, int to, int from)
-        : Collective(world, Kind::send_receive), to_(to), from_(from)
-    {}
-    void run(std::span<const HostTensor> in, std::span<const HostTensor> out) const override
-    {
-        const HostTensor &x = in[0], &y = out[0];
-        const auto to = static_cast<std::size_t>(to_), from = static_cast<std::size_t>(from_);
-        Sends send = none_to_send();
-        Receives receive = none_to_receive();
-        if (to != self()) send[to] = whole(x);
-        if (from != self()) receive[from] = {y.data, bytes_of(y)};
-        else if (bytes_of(x) > 0) std::memcpy(y.data, x.data, bytes_of(x));
-        world_.exchange(label(x), send, receive);
-    }
-    std::vector<Tensor> vjp(const VjpArguments& v) const override
-    {
-        return {call(Kind::send_receive, v.cotangents[0], from_, to_)};
-    }
-
-private:
-    int to_, from_;
+    const Row& row_;
+    int a_, b_;
+    std::string label_;
 };
 
 void require_rank(const char* op, const World& world, int rank)
@@ -385,16 +285,7 @@ template <class F> Tensor reduced(const char* op, const Tensor& x, const World& 
 
 std::unique_ptr<const HostCall> make_call(WorldState& world, Kind kind, int a, int b)
 {
-    switch (kind) {
-    case Kind::all_reduce: return std::make_unique<AllReduce>(world, a);
-    case Kind::broadcast: return std::make_unique<Broadcast>(world, a);
-    case Kind::reduce: return std::make_unique<Reduce>(world, a);
-    case Kind::all_gather: return std::make_unique<AllGather>(world);
-    case Kind::reduce_scatter: return std::make_unique<ReduceScatter>(world, a);
-    case Kind::all_to_all: return std::make_unique<AllToAll>(world);
-    case Kind::send_receive: return std::make_unique<SendReceive>(world, a, b);
-    }
-    detail::fail(ErrorKind::internal, "collective", "There is no such kind.");
+    return std::make_unique<Collective>(world, row_of(kind), a, b);
 }
 
 Tensor all_reduce(const Tensor& x, const World& world, ReduceOp r)

@@ -253,8 +253,7 @@ private:
         node_ = &n;
         if (lower_cast_as_view(n)) return;
         if (n.op->view) lower_view(n);
-        else if (n.op->on_host) lower_on_host(n);
-        else if (caps_.host_kernels) lower_for_host(n);
+        else if (caps_.host_kernels || n.op->on_host) lower_for_host(n);
         else if (is_number(n)) return; // written to memory only on demand
         else if (lacks_kernels(n)) lower_decomposed(n);
         else lower_node(n);
@@ -511,35 +510,31 @@ private:
         return kernel + " (%" + std::to_string(node_->id) + " " + node_->op->name + ")";
     }
 
-    // The host computes on copies, so that a device may keep everything else in memory that only it accesses fast.
-    void lower_on_host(const Node& n)
-    {
-        const auto shared = [this](const View& v) {
-            const View copy = temporary(v.dtype, v.sizes());
-            out_.plan.values[copy.value].on_host = true;
-            return copy;
-        };
-        std::vector<View> in, out;
-        for (const Value& v : n.inputs) {
-            const View from = materialised(v);
-            in.push_back(shared(from));
-            copy(from, in.back());
-        }
-        make_outputs(n);
-        for (const View& v : views_.at(&n)) out.push_back(shared(v));
-        PlanLaunch l = host_launch(*n.op, n.attributes, in, out);
-        l.label = label_of(n.op->name);
-        l.on_host = true;
-        append(std::move(l));
-        for (std::size_t i = 0; i < out.size(); ++i) copy(out[i], views_.at(&n)[i]);
-    }
-
+    // Computes the op by its reference function.  With Op::on_host it gets copies, so that a device may keep everything
+    // else in memory that only it accesses fast.
     void lower_for_host(const Node& n)
     {
         std::vector<View> in;
         for (const Value& v : n.inputs) in.push_back(materialised(v));
         make_outputs(n);
-        append(host_launch(*n.op, n.attributes, in, views_.at(&n)));
+        const std::vector<View> results = views_.at(&n);
+        if (!n.op->on_host) return append(host_launch(*n.op, n.attributes, in, results));
+        const auto shared = [this](const View& v) {
+            const View memory = temporary(v.dtype, v.sizes());
+            out_.plan.values[memory.value].on_host = true;
+            return memory;
+        };
+        for (View& v : in) {
+            const View from = std::exchange(v, shared(v));
+            copy(from, v);
+        }
+        std::vector<View> out;
+        for (const View& v : results) out.push_back(shared(v));
+        PlanLaunch l = host_launch(*n.op, n.attributes, in, out);
+        l.label = label_of(n.op->name);
+        l.on_host = true;
+        append(std::move(l));
+        for (std::size_t i = 0; i < out.size(); ++i) copy(out[i], results[i]);
     }
 
     // Copies results that are views of state which this call overwrites, for the caller or for another cell, so that
