@@ -28,8 +28,7 @@ void main()
 {
     const REAL scale = record.scale;
     const uint count = uint(record.count), threshold = uint(record.threshold);
-    const uint seed_low = uint(record.random.seed_low), seed_high = uint(record.random.seed_high);
-    const uint ordinal_low = uint(record.random.ordinal_low), ordinal_high = uint(record.random.ordinal_high);
+    const RandomState random = record.random;
     const Operand from = record.x, to = record.y;
     const uint group = flat_group() * gl_WorkGroupSize.x + gl_LocalInvocationID.x; // of 4 elements
     if (4u * group >= count)
@@ -43,7 +42,7 @@ void main()
 #else
     const vec4 x = floats_of(load4_bits(from.address, DTYPE, group), DTYPE);
 #endif
-    const rp_words w = rp_random(group, ordinal_low, ordinal_high, seed_low, seed_high);
+    const rp_words w = draw_group(random, group);
     precise REAL4 y = x * scale;
     y.x = rp_dropped(w.x, threshold) ? 0.0 : y.x;
     y.y = rp_dropped(w.y, threshold) ? 0.0 : y.y;

@@ -30,8 +30,7 @@ END_RECORD
 void main()
 {
     const uint count = uint(record.count);
-    const uint seed_low = uint(record.random.seed_low), seed_high = uint(record.random.seed_high);
-    const uint ordinal_low = uint(record.random.ordinal_low), ordinal_high = uint(record.random.ordinal_high);
+    const RandomState random = record.random;
 #ifdef INTEGERS
     const uint low = uint(record.least), values = uint(record.values);
 #endif
@@ -39,7 +38,7 @@ void main()
     const uint group = flat_group() * gl_WorkGroupSize.x + gl_LocalInvocationID.x; // of 4 elements
     if (4u * group >= count)
         return;
-    const rp_words w = rp_random(group, ordinal_low, ordinal_high, seed_low, seed_high);
+    const rp_words w = draw_group(random, group);
 #ifdef INTEGERS
     const uvec4 v = low + uvec4(rp_umulhi(w.x, values), rp_umulhi(w.y, values), rp_umulhi(w.z, values),
                                 rp_umulhi(w.w, values));

@@ -21,4 +21,20 @@ struct GeneratorState {
 GeneratorState generator_state();                // the current state
 void set_generator_state(const GeneratorState&); // sets it; programs use it from their next call on
 
+// While it exists, each random op on this thread draws the numbers of one part of several of equal size: for k
+// elements, those that elements part * k and on would get in an op that draws for all parts together, from the same
+// generator state.  So several processes compute dropout or noise of their parts of a batch, along dimension 0, as one
+// would.  A recorded program keeps the part with which it was recorded.  nn::DistributedDataParallel does this for its
+// ranks.
+class RandomPart {
+public:
+    explicit RandomPart(std::int64_t part); // Error(argument) for a negative one
+    ~RandomPart();                          // gives the part of before back
+    RandomPart(const RandomPart&) = delete;
+    RandomPart& operator=(const RandomPart&) = delete;
+
+private:
+    std::int64_t before_;
+};
+
 } // namespace reprise

@@ -56,17 +56,11 @@ vec4 exponential(vec4 v) { return vec4(rp_exp(v.x), rp_exp(v.y), rp_exp(v.z), rp
 // Whether dropout removes the weight of query t and key s in head h of all batches is decided by word s % 4
 // of the counter (h * queries + t) * ceil(keys / 4) + s / 4.
 struct Dropout {
-    uint threshold, seed_low, seed_high, ordinal_low, ordinal_high;
+    uint threshold;
+    RandomState random;
 };
-Dropout dropout_of(int threshold, RandomState random)
-{
-    return Dropout(uint(threshold), uint(random.seed_low), uint(random.seed_high), uint(random.ordinal_low),
-                   uint(random.ordinal_high));
-}
-rp_words draw(Dropout d, uint counter)
-{
-    return rp_random(counter, d.ordinal_low, d.ordinal_high, d.seed_low, d.seed_high);
-}
+Dropout dropout_of(int threshold, RandomState random) { return Dropout(uint(threshold), random); }
+rp_words draw(Dropout d, uint counter) { return draw_group(d.random, counter); }
 // Returns whether the weights of the counter's four keys are dropped.
 bvec4 dropped_keys(Dropout d, uint counter)
 {

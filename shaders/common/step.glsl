@@ -1,9 +1,9 @@
 // Shared by the optimizer steps (ops/step.hpp describes the record).  One launch updates MEMBERS parameters: each
 // member has operands, floats and ints; the operands of all members come first, then all floats, then all ints.  The
-// ints are the first workgroup and the number of elements, with STOCHASTIC then a RandomState.  The including file
-// defines OPERANDS and FLOATS (their numbers per member), NUMBERS_AT (the operand of a member's first number) and, for
-// loads and stores through the slab's views, TEXELS.  A workgroup computes 4096 elements of one member, in f32 also for
-// narrow dtypes.  Needs abi.glsl.
+// ints are the first workgroup and the number of elements, with STOCHASTIC then seed and ordinal, low words first.  The
+// including file defines OPERANDS and FLOATS (their numbers per member), NUMBERS_AT (the operand of a member's first
+// number) and, for loads and stores through the slab's views, TEXELS.  A workgroup computes 4096 elements of one
+// member, in f32 also for narrow dtypes.  Needs abi.glsl.
 #include "common/vocabulary.glsl"
 #include "common/philox.glsl"
 #include "common/dtypes.glsl"

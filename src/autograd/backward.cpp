@@ -164,6 +164,7 @@ Tensor dropped(const Tensor& t, const GeneratorState& state, double p)
                          {{"seed_low", Dim(static_cast<std::int64_t>(state.seed & 0xFFFFFFFFu))},
                           {"seed_high", Dim(static_cast<std::int64_t>(state.seed >> 32))},
                           {"ordinal", Dim(static_cast<std::int64_t>(state.ordinal))},
+                          {"first", Dim(0)},
                           {"p", p}});
 }
 

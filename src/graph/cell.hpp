@@ -52,6 +52,7 @@ struct Cell {
 // call writes into the block of arguments.
 struct RandomState {
     Dim seed_low, seed_high, ordinal; // 32, 32 and 64 bits
+    Dim first = 0;                    // the op's elements have the numbers of those from 4 first on; 32 bits
 };
 
 // The shared state of a Mode.  A recording notes the switches that it reads.

@@ -112,6 +112,7 @@ private:
                                          {{"seed_low", attributes_.get<Dim>("seed_low")},
                                           {"seed_high", attributes_.get<Dim>("seed_high")},
                                           {"ordinal", attributes_.get<Dim>("ordinal")},
+                                          {"first", attributes_.get<Dim>("first")},
                                           {"p", attributes_.number("p")}});
         return narrow(all, 3, 0, keys);
     }
@@ -235,7 +236,7 @@ Tensor as_heads(const Tensor& t, const Shape& batch, const Dim& rows, const Dim&
 // One draw of random words serves four weights of a row, and the index of a draw within the op has 32 bits.
 void check_dropout(const Shape& batch, const Dim& queries, const Dim& keys)
 {
-    const Dim draws = shape::element_count(batch) * queries * ceil_div(keys, 4);
+    const Dim draws = shape::element_count(batch) * queries * ceil_div(keys, 4) * (random_part() + 1);
     constexpr std::int64_t max_draws = (std::int64_t{1} << 32) - 1;
     shape::require_at_least(op_name, max_draws, draws, [&] {
         return "With a dropout_p the leading sizes times queries times a quarter of the keys (" +
@@ -351,11 +352,14 @@ Call prepared(const Tensor& query, const Tensor& key, const Tensor& value, const
         c.attributes = {{"p", 0.0}, {"scale", scale}, {"causal", causal}, {"masked", masked}, {"wide", wide}};
         return c;
     }
-    const graph::RandomState r = next_random();
-    c.attributes = {{"seed_low", r.seed_low}, {"seed_high", r.seed_high},
-                    {"ordinal", r.ordinal},   {"p", options.dropout_p},
-                    {"scale", scale},         {"causal", causal},
-                    {"masked", masked},       {"wide", wide}};
+    graph::RandomState r = next_random();
+    r.first = shape::element_count(batch) * queries * ceil_div(keys, 4) * random_part();
+    c.attributes = random_attributes(r)
+                       .with("p", options.dropout_p)
+                       .with("scale", scale)
+                       .with("causal", causal)
+                       .with("masked", masked)
+                       .with("wide", wide);
     return c;
 }
 

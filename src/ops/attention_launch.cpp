@@ -75,8 +75,8 @@ PassArguments::PassArguments(const graph::Attributes& a, const Mask& m)
                                     .head = m.strides[1],
                                     .row = m.strides[2],
                                     .column = m.strides[3]},
-      random{0, 0, 0, 0}, constants{static_cast<std::uint32_t>(a.integer("causal")), m.kind,
-                                    a.number("p") != 0 ? 1u : 0u}
+      random{0, 0, 0, 0, 0}, constants{static_cast<std::uint32_t>(a.integer("causal")), m.kind,
+                                       a.number("p") != 0 ? 1u : 0u}
 {
     if (a.number("p") != 0) random = random_state(a);
 }

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include <reprise/ops/elementwise.hpp>
 #include <reprise/ops/normalization.hpp>
 
 #include "ops/launch_where.hpp"
@@ -78,10 +79,16 @@ Tensor dropout(const Tensor& x, double p, bool training)
     ops::require_probability("dropout", p);
     ops::require_floating("dropout", x.dtype());
     if (!training || p == 0) return x;
-    const graph::RandomState r = ops::next_random();
-    return graph::apply1(
-        ops::dropout_op, {x},
-        {{"seed_low", r.seed_low}, {"seed_high", r.seed_high}, {"ordinal", r.ordinal}, {"p", p}});
+    graph::RandomState r = ops::next_random();
+    const Dim begin = x.numel() * ops::random_part();
+    const graph::Attributes attributes = ops::random_attributes(r).with("p", p);
+    if (!begin.divisible_by(4)) { // the kernel's groups of 4 numbers would not be those of the whole batch
+        const Tensor number = ops::uniform_like(x, x.shape(), r);
+        const double threshold = std::ldexp(static_cast<double>(ops::dropout_threshold(attributes)), -24);
+        return where(number < threshold, 0, x * ops::dropout_scale(attributes));
+    }
+    r.first = floor_div(begin, 4);
+    return graph::apply1(ops::dropout_op, {x}, ops::random_attributes(r).with("p", p));
 }
 
 } // namespace reprise

@@ -2,8 +2,11 @@
 #include "ops/random.hpp"
 
 #include <mutex>
+#include <utility>
 
+#include <reprise/error.hpp>
 #include <reprise/ops/creation.hpp>
+#include <reprise/ops/shapes.hpp>
 
 #include "ops/full.hpp"
 #include "ops/records.hpp"
@@ -20,10 +23,11 @@ struct Generator {
     std::mutex mutex;
     GeneratorState state;
 };
+thread_local Generator* of_thread = nullptr; // null: that of the process
 Generator& generator()
 {
-    static Generator g;
-    return g;
+    static Generator of_process;
+    return of_thread ? *of_thread : of_process;
 }
 
 constexpr std::int64_t two_32 = std::int64_t{1} << 32;
@@ -99,6 +103,23 @@ void reference_integers(const ReferenceArguments& a)
                       a.attributes.integer("low") + static_cast<std::int64_t>(words.of(i) * range >> 32));
 }
 
+// Draws the numbers of the part of RandomPart.  Where they do not begin with a group of 4, those of whole groups are
+// drawn, and cut.
+Tensor drawn_with(const Op& op, RandomState r, const std::shared_ptr<graph::Evaluator>& evaluator,
+                  const Shape& shape, DType dtype, std::int64_t low = 0, std::int64_t count = 0)
+{
+    const Dim elements = shape::element_count(shape), begin = elements * random_part();
+    const bool whole_groups = begin.divisible_by(4);
+    r.first = floor_div(begin, 4);
+    const Tensor all = graph::create(op, evaluator,
+                                     random_attributes(r)
+                                         .with("shape", whole_groups ? shape : Shape{elements + 3})
+                                         .with("dtype", dtype)
+                                         .with("low", low)
+                                         .with("count", count));
+    return whole_groups ? all : reshape(narrow(all, 0, mod(begin, 4), elements), shape);
+}
+
 Tensor drawn(const char* name, const Op& op, const Shape& shape, const CreationOptions& options)
 {
     require_sizes(name, shape);
@@ -120,21 +141,29 @@ Tensor drawn_like(const char* name, const Op& op, const Tensor& t, const Creatio
 Tensor draw(const Op& op, const std::shared_ptr<graph::Evaluator>& evaluator, const Shape& shape, DType dtype,
             std::int64_t low, std::int64_t count)
 {
-    const RandomState r = next_random();
-    return graph::create(op, evaluator,
-                         {{"seed_low", r.seed_low},
-                          {"seed_high", r.seed_high},
-                          {"ordinal", r.ordinal},
-                          {"shape", shape},
-                          {"dtype", dtype},
-                          {"low", low},
-                          {"count", count}});
+    return drawn_with(op, next_random(), evaluator, shape, dtype, low, count);
 }
 
-Tensor uniform_like(const Tensor& t, const Shape& shape)
+Tensor uniform_like(const Tensor& t, const Shape& shape) { return uniform_like(t, shape, next_random()); }
+
+Tensor uniform_like(const Tensor& t, const Shape& shape, const RandomState& r)
 {
-    return draw(random_uniform_op, evaluator_of(t), shape, f32);
+    return drawn_with(random_uniform_op, r, evaluator_of(t), shape, f32);
 }
+
+graph::Attributes random_attributes(const RandomState& r)
+{
+    return {{"seed_low", r.seed_low}, {"seed_high", r.seed_high}, {"ordinal", r.ordinal}, {"first", r.first}};
+}
+
+struct ThreadGenerator::State : Generator {};
+
+ThreadGenerator::ThreadGenerator(const GeneratorState& state) : own_(std::make_unique<State>())
+{
+    own_->state = state;
+    before_ = std::exchange(of_thread, own_.get());
+}
+ThreadGenerator::~ThreadGenerator() { of_thread = static_cast<Generator*>(before_); }
 
 GeneratorState take_ordinals(std::uint64_t count)
 {
@@ -169,17 +198,20 @@ records::RandomState random_state(const Attributes& a)
     return {.seed_low = a.get<Dim>("seed_low"),
             .seed_high = a.get<Dim>("seed_high"),
             .ordinal_low = mod(ordinal, two_32),
-            .ordinal_high = floor_div(ordinal, two_32)};
+            .ordinal_high = floor_div(ordinal, two_32),
+            .first = mod(a.get<Dim>("first"), two_32)};
 }
 
 RandomWords::RandomWords(const ReferenceArguments& a, std::int64_t index)
     : seed_low_(low_word(a.dims[0])), seed_high_(low_word(a.dims[1])),
-      ordinal_low_(low_word(a.dims[2] + index)), ordinal_high_(high_word(a.dims[2] + index))
+      ordinal_low_(low_word(a.dims[2] + index)), ordinal_high_(high_word(a.dims[2] + index)),
+      first_(low_word(a.dims[3]))
 {}
 
 native::rp_words RandomWords::operator()(std::int64_t group, std::uint32_t slot) const
 {
-    return native::rp_philox({low_word(group), slot, ordinal_low_, ordinal_high_}, seed_low_, seed_high_);
+    return native::rp_philox({low_word(group) + first_, slot, ordinal_low_, ordinal_high_}, seed_low_,
+                             seed_high_);
 }
 
 native::uint RandomWords::of(std::int64_t element, std::uint32_t slot) const
@@ -207,6 +239,22 @@ const Op random_integers_op{.name = "random_integers",
                             .reference = reference_integers};
 
 } // namespace ops
+
+namespace {
+
+thread_local std::int64_t part_of_thread = 0;
+
+} // namespace
+
+std::int64_t ops::random_part() { return part_of_thread; }
+
+RandomPart::RandomPart(std::int64_t part) : before_(part_of_thread)
+{
+    if (part < 0)
+        detail::fail(ErrorKind::argument, "RandomPart", "The part (", part, ") must be at least 0.");
+    part_of_thread = part;
+}
+RandomPart::~RandomPart() { part_of_thread = before_; }
 
 void manual_seed(std::uint64_t seed) { set_generator_state({.seed = seed, .ordinal = 0}); }
 

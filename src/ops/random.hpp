@@ -1,6 +1,7 @@
 // The state from which random ops draw their numbers.
 #pragma once
 #include <cstdint>
+#include <memory>
 
 #include <reprise/random.hpp>
 
@@ -20,22 +21,41 @@ namespace native {
 #undef RP_FN
 } // namespace native
 
+// While it exists, this thread draws from a generator of its own.
+class ThreadGenerator {
+public:
+    explicit ThreadGenerator(const GeneratorState&);
+    ~ThreadGenerator();
+    ThreadGenerator(const ThreadGenerator&) = delete;
+    ThreadGenerator& operator=(const ThreadGenerator&) = delete;
+
+private:
+    struct State;
+    std::unique_ptr<State> own_;
+    void* before_;
+};
+
 // Reserves the next `count` ordinals of the generator of the process.  The result holds the first one.
 GeneratorState take_ordinals(std::uint64_t count);
 // Reverts take_ordinals(), unless a number was drawn or a seed was set since.
 void give_back_ordinals(const GeneratorState& first, std::uint64_t count);
 
-// Returns the random state for one op: that of the program being recorded, or else that of the generator.  The op
-// stores it as attributes seed_low, seed_high and ordinal, in this order and before any other attribute of type Dim.
-// With a count, the op has this many ordinals from there on.
+// Returns the random state for one op: that of the program being recorded, or else that of the generator.  With a
+// count, the op has this many ordinals from there on.
 graph::RandomState next_random(std::uint64_t count = 1);
+// Returns the state as attributes seed_low, seed_high, ordinal and first, which the op has before any other one of type
+// Dim.
+graph::Attributes random_attributes(const graph::RandomState&);
+// Returns the part of RandomPart on this thread; 0 where there is none.
+std::int64_t random_part();
 // Draws numbers in [0, 1) on the device of t, f32.
 Tensor uniform_like(const Tensor& t, const Shape&);
+Tensor uniform_like(const Tensor& t, const Shape&, const graph::RandomState&); // with this state
 // Draws numbers with this op, whose attributes are the random state, then the shape and the other arguments.
 Tensor draw(const graph::Op&, const std::shared_ptr<graph::Evaluator>&, const Shape&, DType,
             std::int64_t low = 0, std::int64_t count = 0);
 
-// Returns the random state of a node as ints of a launch: seed and ordinal, low word first.
+// Returns the random state of a node as ints of a launch.
 records::RandomState random_state(const graph::Attributes&);
 
 // The random words of an op, for its reference function.
@@ -46,7 +66,7 @@ public:
     native::uint of(std::int64_t element, std::uint32_t slot = 0) const;
 
 private:
-    native::uint seed_low_, seed_high_, ordinal_low_, ordinal_high_;
+    native::uint seed_low_, seed_high_, ordinal_low_, ordinal_high_, first_;
 };
 
 } // namespace reprise::ops

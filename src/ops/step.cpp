@@ -56,7 +56,7 @@ std::vector<std::vector<Tensor>> apply_step(
     graph::Attributes attributes;
     if (common.stochastic_rounding) {
         const graph::RandomState r = next_random(of.size()); // as if they were updated one by one
-        attributes = {{"seed_low", r.seed_low}, {"seed_high", r.seed_high}, {"ordinal", r.ordinal}};
+        attributes = random_attributes(r);
     }
     attributes = attributes.with("parameters", static_cast<std::int64_t>(of.size()))
                      .with("maximize", std::int64_t{common.maximize})

@@ -21,7 +21,7 @@ graph::Attributes attributes_of(const Kind& k)
     const std::int64_t causal = k.causal, masked = k.masked;
     if (!k.dropout)
         return {{"p", 0.0}, {"scale", 0.5}, {"causal", causal}, {"masked", masked}, {"wide", k.wide}};
-    return {{"seed_low", Dim(3)}, {"seed_high", Dim(1)}, {"ordinal", Dim(5)}, {"p", 0.3},
+    return {{"seed_low", Dim(3)}, {"seed_high", Dim(1)}, {"ordinal", Dim(5)}, {"first", Dim(2)}, {"p", 0.3},
             {"scale", 0.5},       {"causal", causal},    {"masked", masked},  {"wide", k.wide}};
 }
 void attention_op_sample(Rows& rows, const char* what, std::vector<Argument> arguments, const Kind& kind,
