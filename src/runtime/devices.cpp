@@ -239,8 +239,18 @@ int cuda::device_count()
 }
 bool cuda::is_available() { return device_count() > 0; }
 
+namespace {
+
+thread_local const DeviceGuard* innermost = nullptr;
+
+} // namespace
+
+DeviceGuard::DeviceGuard(const Device& d) : device_(d), outer_(std::exchange(innermost, this)) {}
+DeviceGuard::~DeviceGuard() { innermost = outer_; }
+
 Device default_device()
 {
+    if (innermost) return innermost->device_;
     wait_before_the_process_ends();
     Open& o = open_devices();
     {
