@@ -9,6 +9,8 @@
 #include <reprise/ops/shapes.hpp>
 #include <reprise/program.hpp>
 
+#include "optim/clip_norm.hpp"
+
 namespace reprise::optim {
 
 using detail::fail;
@@ -27,9 +29,9 @@ void check_leaves(const char* op, const Parameters& parameters)
 
 } // namespace
 
-GradNorm clip_grad_norm_(const Parameters& parameters, double max_norm, const ClipGradNormOptions& options)
+GradNorm clip_by_norm(const char* op, const Parameters& parameters, double max_norm,
+                      const ClipGradNormOptions& options, const std::function<Tensor(const Tensor&)>& total)
 {
-    constexpr const char* op = "clip_grad_norm_";
     if (!(max_norm >= 0)) fail(ErrorKind::argument, op, "The max_norm (", max_norm, ") must be at least 0.");
     if (std::isnan(options.norm_type))
         fail(ErrorKind::argument, op, "The norm_type (", options.norm_type,
@@ -51,17 +53,23 @@ GradNorm clip_grad_norm_(const Parameters& parameters, double max_norm, const Cl
     if (with_gradient.empty()) return GradNorm(zeros({}));
     std::vector<Tensor> norms;
     for (const Variable& p : with_gradient) norms.push_back(norm(cast(p.grad(), dtype), options.norm_type));
-    const Tensor total = norm(stack(norms), options.norm_type);
+    const Tensor all = total(norm(stack(norms), options.norm_type));
     if (options.error_if_nonfinite)
-        if (const float v = cast(total, f32).item<float>(); !std::isfinite(v))
+        if (const float v = cast(all, f32).item<float>(); !std::isfinite(v))
             fail(ErrorKind::argument, op, "The norm of the gradients is (", v,
                  "): they can't be clipped to one of (", max_norm, ").");
-    const Tensor scale = clamp_max(max_norm / (total + 1e-6), 1);
+    const Tensor scale = clamp_max(max_norm / (all + 1e-6), 1);
     for (Variable& p : with_gradient) {
         const Tensor g = p.grad();
         p.set_grad(g * cast(scale, g.dtype()));
     }
-    return GradNorm(total);
+    return GradNorm(all);
+}
+
+GradNorm clip_grad_norm_(const Parameters& parameters, double max_norm, const ClipGradNormOptions& options)
+{
+    return clip_by_norm("clip_grad_norm_", parameters, max_norm, options,
+                        [](const Tensor& norm) { return norm; });
 }
 
 void clip_grad_value_(const Parameters& parameters, double clip_value)

@@ -167,7 +167,7 @@ void GradScaler::unscale_(optim::Optimizer& optimizer)
     if (gradients.empty()) return;
     const Unscaled unscaled = unscale(gradients, (1 / scale_.detach()).to(gradients[0].device()));
     for (std::size_t i = 0; i < parameters.size(); ++i) parameters[i].set_grad(unscaled.gradients[i]);
-    optimizers_[&optimizer] = {Stage::unscaled, unscaled.nonfinite, recording_id()};
+    optimizers_[&optimizer] = {Stage::unscaled, optimizer.any_rank(unscaled.nonfinite), recording_id()};
 }
 
 void GradScaler::step(optim::Optimizer& optimizer)
@@ -186,7 +186,7 @@ void GradScaler::step(optim::Optimizer& optimizer)
         fail(ErrorKind::state, op,
              "No parameter of the optimizer has a gradient: call backward() before step().");
     OfOptimizer& state = found->second;
-    optimizer.step_unless(state.nonfinite);
+    optimizer.step_unless_any(state.nonfinite);
     state.stage = Stage::stepped;
 }
 

@@ -103,6 +103,7 @@ void Optimizer::add_group(Parameters parameters, std::vector<double> values, std
              "This optimizer has neither stochastic rounding nor moments in 8 bits, as SGD, Adam, AdamW, "
              "RMSprop, Adagrad and Lion have.");
     for (std::size_t i = 0; i < values.size(); ++i) check_option(i, values[i]);
+    parameters = to_update(parameters);
     groups_.push_back({.first = parameters_.size(),
                        .count = parameters.size(),
                        .moments = std::move(moments),

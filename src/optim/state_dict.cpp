@@ -7,6 +7,7 @@
 #include <reprise/program.hpp>
 
 #include "optim/numbers.hpp"
+#include "optim/state_parts.hpp"
 
 namespace reprise::optim {
 
@@ -125,11 +126,11 @@ void Optimizer::read_parameter(const StateDict& entries, const Group& group, std
     const Variable& own = parameters_[index];
     for (const auto& [moment, initial] : initial_state(group, index)) {
         const std::string name = prefix + moment;
-        const Tensor* value = find(entries, name);
         const Shape& shape = initial.shape();
+        const std::optional<Tensor> value = whole_entry(entries, name, shape);
         const DType dtype = initial.dtype();
         const bool may_be_missing = moment == "master_param"; // the next step makes it of the parameter
-        if ((value != nullptr) != (step != nullptr) && !may_be_missing)
+        if (value.has_value() != (step != nullptr) && !may_be_missing)
             refuse("The entries (", prefix, "step) and (", name, ") belong together, but one is missing.");
         if (!value) {
             to.moments.push_back(initial);
@@ -165,18 +166,18 @@ Optimizer::Loaded Optimizer::read(const StateDict& entries) const
 
 void Optimizer::check_names(const StateDict& entries) const
 {
-    std::set<std::string> names;
+    std::set<std::string> names, moments; // moments may be in parts
     for (std::size_t g = 0; g < groups_.size(); ++g) {
         for (const char* name : {"params", "initial_lr"}) names.insert(prefix_of(g) + name);
         for (const GroupNumber& o : rule_.options) names.insert(prefix_of(g) + o.name);
         for (std::size_t i = groups_[g].first; i < groups_[g].first + groups_[g].count; ++i) {
             names.insert(std::to_string(i) + ".step");
             for (const auto& entry : initial_state(groups_[g], i))
-                names.insert(std::to_string(i) + "." + entry.first);
+                moments.insert(std::to_string(i) + "." + entry.first);
         }
     }
     for (const auto& entry : entries)
-        if (!names.contains(entry.first))
+        if (!names.contains(entry.first) && !moments.contains(without_part(entry.first)))
             refuse("The entry (", entry.first, ") is not known to this optimizer of ", parameters_.size(),
                    " parameters in ", groups_.size(), " groups: the state is of another one.");
 }

@@ -163,6 +163,15 @@ void Optimizer::count_on_device(std::size_t index, const Device& device)
 
 // ---- the state of a parameter ----
 
+bool Optimizer::has_elements(std::size_t index, const std::string& entry) const
+{
+    const auto of = std::find_if(groups_.begin(), groups_.end(),
+                                 [&](const Group& g) { return index < g.first + g.count; });
+    if (of == groups_.end()) return false;
+    return entry == "master_param" || std::any_of(of->moments.begin(), of->moments.end(),
+                                                  [&](const Moment& m) { return entry == m.name && !m.one; });
+}
+
 // What the state has, where there is one: the parameter's dtype may have changed since.
 bool Optimizer::has_master(const Group& g, std::size_t index) const
 {
@@ -256,12 +265,12 @@ public:
 private:
     StepOf step_of(const Group& g, std::size_t i) const
     {
-        const Variable& p = o_.parameters_[i];
+        const Tensor p = o_.value(i), gradient = o_.parameters_[i].grad();
         std::vector<Tensor> moments(o_.moments_[i].begin(), o_.moments_[i].end());
-        if (!o_.has_master(g, i)) return {p, p.grad(), std::move(moments)};
+        if (!o_.has_master(g, i)) return {p, gradient, std::move(moments)};
         const Tensor master = moments.back();
         moments.pop_back();
-        return {master, p.grad(), std::move(moments), p};
+        return {master, gradient, std::move(moments), p};
     }
 
     // Updates parameters by the same numbers: those with a master copy, and the others.
@@ -290,13 +299,14 @@ private:
         std::vector<Variable> variables{o_.parameters_[index]};
         variables.insert(variables.end(), o_.moments_[index].begin(), o_.moments_[index].end());
         if (master) std::swap(values.front(), values.back());
-        for (std::size_t m = 0; m < variables.size(); ++m) assign(variables[m], values[m]);
-    }
-
-    void assign(const Variable& variable, const Tensor& value)
-    {
         const bool select = skip_.defined() && !o_.rule_.skips;
-        assignments_.emplace_back(variable, select ? where(skip_ != 0, variable.detach(), value) : value);
+        for (std::size_t m = 0; m < variables.size(); ++m) {
+            if (select) {
+                const Tensor before = m == 0 ? o_.value(index) : variables[m];
+                values[m] = where(skip_ != 0, before.detach(), values[m]);
+            }
+            assignments_.emplace_back(variables[m], values[m]);
+        }
     }
 
     // A number that does not depend on the step: the host knows it, so that it needs no memory and no launch.
@@ -394,18 +404,28 @@ void Optimizer::step_unless(const Tensor& skip)
     if (!skip.defined() || !same(skip.numel(), 1))
         fail(ErrorKind::shape, rule_.op, "The skip of step_unless() is ",
              skip.defined() ? to_string(skip.shape()) : "undefined", ": give one number.");
-    check_device(skip.device()); // of all groups before the first changes
-    for (std::size_t g = 0; g < groups_.size(); ++g) count_on_device(g, skip.device());
     const Tensor number = skip.detach().reshape({});
-    make_step(number.dtype() == f32 ? number : cast(number != 0, f32)); // an f32 needs no launch
+    step_unless_any(
+        any_rank(number.dtype() == f32 ? number : cast(number != 0, f32))); // an f32 needs no launch
+}
+
+// The skip, f32 of one element, is the same on all ranks.
+void Optimizer::step_unless_any(const Tensor& skip)
+{
+    const Tensor number = skip.reshape({});
+    check_device(number.device()); // of all groups before the first changes
+    for (std::size_t g = 0; g < groups_.size(); ++g) count_on_device(g, number.device());
+    make_step(number);
 }
 
 void Optimizer::make_step(const Tensor& skip)
 {
     const no_grad guard;
+    begin_step();
     Step step(*this, skip);
     for (std::size_t g = 0; g < groups_.size(); ++g) step.add(g);
     step.finish();
+    end_step();
 }
 
 } // namespace reprise::optim

@@ -23,6 +23,12 @@
 #include <reprise/optim/rule.hpp>
 #include <reprise/tensor.hpp>
 
+namespace reprise {
+
+class GradScaler;
+
+} // namespace reprise
+
 namespace reprise::optim {
 
 using StateDict = std::map<std::string, Tensor>; // the state of an optimizer or a schedule: tensors by name
@@ -110,7 +116,7 @@ public:
     Optimizer& operator=(const Optimizer&) = delete;
 
     // Sets the gradients of all parameters to undefined, or to zeros.
-    void zero_grad(bool set_to_none = true);
+    virtual void zero_grad(bool set_to_none = true);
     // Calls the closure, performs a step and returns the closure's loss.  The closure clears the gradients,
     // computes the loss, calls backward() and returns the loss.  Throws Error(argument) for a null closure.
     Tensor step(const std::function<Tensor()>& closure);
@@ -125,7 +131,7 @@ public:
     // recorded with step() before that throw Error(state) at their next call.  Errors as of step(); Error(shape) where
     // skip has not one element, Error(argument) where not all parameters are on its device.  NaN skips, too: for a
     // gradient norm that is too large or NaN, give logical_not(norm <= limit).  The first call must not run beside a
-    // program of this optimizer on another thread.
+    // program of this optimizer on another thread.  A ZeroRedundancyOptimizer skips if any rank does.
     void step_unless(const Tensor& skip);
 
     // Returns the parameters of all groups, in order.
@@ -218,13 +224,26 @@ public:
     // low and the high half of the double's bits).  For each parameter i that was updated: "i.step" (i32) and its
     // moments by PyTorch's names, such as "i.momentum_buffer", or "i.exp_avg" and "i.exp_avg_sq"; with master weights
     // "i.master_param".
-    StateDict state_dict() const;
-    // Loads a result of state_dict(); a number may also be an f32 of one element.  Recorded programs use it from their
-    // next call on.  Throws Error(argument, shape, dtype), after which nothing has changed, for the state of an
-    // optimizer with other parameters, groups or options; Error(state) while a program is recorded.
-    void load_state_dict(const StateDict&);
+    virtual StateDict state_dict() const;
+    // Loads a result of state_dict(), or those of all ranks of a ZeroRedundancyOptimizer together; a number may also be
+    // an f32 of one element.  Recorded programs use it from their next call on.  Throws Error(argument, shape, dtype),
+    // after which nothing has changed, for the state of an optimizer with other parameters, groups or options;
+    // Error(state) while a program is recorded.
+    virtual void load_state_dict(const StateDict&);
 
 protected:
+    // For ZeroRedundancyOptimizer, whose parameters are shards of those of a module.  Returns the tensors to update in
+    // place of further parameters:
+    virtual Parameters to_update(const Parameters& further) { return further; }
+    // Returns the value that a step begins with.
+    virtual Tensor value(std::size_t index) const { return parameters_[index]; }
+    // Returns whether any rank skips a step, f32 of one element, 0 or 1; `skip` is whether this one does.
+    virtual Tensor any_rank(const Tensor& skip) const { return skip; }
+    virtual void begin_step() {} // called before each step; what it throws leaves everything as it was
+    virtual void end_step() {}   // called after it, when the parameters have their new values
+    // Returns whether an entry of the state of a parameter, such as "exp_avg", has a value for each of its elements.
+    bool has_elements(std::size_t index, const std::string& entry) const;
+
     // A tensor that is stored for each parameter, such as a moving average.
     struct Moment {
         const char* name;   // PyTorch's name
@@ -253,6 +272,7 @@ protected:
                    std::shared_ptr<OptimizerOptions> named, const Precision& = {});
 
 private:
+    friend class reprise::GradScaler;
     // Returns the new values of each parameter, of its moments and, where StepOf::low is defined, of that.
     virtual std::vector<std::vector<Tensor>> updated(const Update&) const = 0;
 
@@ -281,6 +301,7 @@ private:
     std::vector<std::pair<std::string, Tensor>> initial_state(const Group&, std::size_t index) const;
     void make_moments(const Group&, std::size_t index);
     void make_step(const Tensor& skip);
+    void step_unless_any(const Tensor& skip);
     void check_parameters(const Parameters&) const;
     void check_option(std::size_t option, double value) const;
     void check_change(std::size_t option, double before, double value) const;
