@@ -8,6 +8,7 @@
 
 #include <reprise/distributed/world.hpp>
 #include <reprise/nn/module.hpp>
+#include <reprise/random.hpp>
 
 namespace reprise::nn {
 
@@ -29,14 +30,16 @@ namespace reprise::detail {
 
 class GradientReducer { // src/distributed/data_parallel.cpp
 public:
+    struct Shared;
     GradientReducer(nn::Module&, distributed::World, const nn::DistributedDataParallelOptions&);
     ~GradientReducer();
     GradientReducer(const GradientReducer&) = delete;
     GradientReducer& operator=(const GradientReducer&) = delete;
-    bool exchange(bool on); // returns the previous setting
+    bool exchange(bool on);           // returns the previous setting
+    std::int64_t random_part() const; // of RandomPart
+    const std::shared_ptr<Shared>& shared() const { return shared_; }
 
 private:
-    struct Shared;
     std::shared_ptr<Shared> shared_;
 };
 
@@ -44,10 +47,10 @@ private:
 
 namespace reprise::nn {
 
-// Lets the ranks of a world train a module together, as torch.nn.parallel.DistributedDataParallel.  Each rank
-// has a module of the same structure, calls it with its part of the batch, and backward() leaves the mean of all
-// ranks' gradients in grad() on each of them.  Exchanges run beside the rest of the backward pass in recorded
-// programs.
+// Lets the ranks of a world train a module together, as torch.nn.parallel.DistributedDataParallel.  Each rank has a
+// module of the same structure, calls it with its part of the batch, and backward() leaves the mean of all ranks'
+// gradients in grad() on each of them (a ZeroRedundancyOptimizer takes them from there).  Exchanges run beside the rest
+// of the backward pass in recorded programs.
 //
 //     nn::DistributedDataParallel ddp(net, world);
 //     const auto step = record([&](Tensor x, Tensor y) {
@@ -69,9 +72,12 @@ public:
         : module_(&module), reducer_(module, world, options)
     {}
 
-    // Calls the module.
+    // Calls the module.  Random numbers, such as those of dropout, are those of this rank's part of a batch
+    // (RandomPart): where all ranks have the same generator state and as many samples, each sample gets the numbers
+    // that it would get in one process, which computes the batches of all ranks one after the other.
     template <class... Arguments> auto operator()(Arguments&&... arguments)
     {
+        const RandomPart part(reducer_.random_part());
         return (*module_)(std::forward<Arguments>(arguments)...);
     }
     M& module() const { return *module_; }    // the module
@@ -93,6 +99,8 @@ public:
     };
     // Returns such an object.
     [[nodiscard]] NoSync no_sync() { return NoSync(reducer_); }
+    // For the library itself.
+    reprise::detail::GradientReducer& reducer() { return reducer_; }
 
 private:
     M* module_;
