@@ -93,12 +93,49 @@ Tensor BatchNorm::trained(const Tensor& x)
     return y;
 }
 
+// Normalises by the statistics of all ranks' batches.
+Tensor BatchNorm::trained_together(const Tensor& x)
+{
+    if (!is_floating(x.dtype()))
+        detail::fail(ErrorKind::dtype, name_, "x is ", name_of(x.dtype()), ": give a floating tensor.");
+    if (const Tensor& sized = weight.defined() ? weight : running_mean;
+        sized.defined() && !same(x.size(1), sized.size(0)))
+        detail::fail(ErrorKind::shape, name_, "The shape (", to_string(x.shape()), ") has not the (",
+                     sized.size(0), ") channels of the layer.");
+    const DType wide = x.dtype() == f64 ? f64 : f32;
+    const Tensor values = cast(x, wide);
+    const Statistics s = statistics_(values);
+    Shape by_channel(x.dim(), Dim(1)); // [1, C, 1, ...]
+    by_channel[1] = x.shape()[1];
+    if (running_mean.defined()) {
+        count_batch(num_batches_tracked);
+        const no_grad guard;
+        const DType kept = running_mean.dtype();
+        const Tensor part = momentum_ ? full({}, *momentum_, {.dtype = wide, .device = x.device()})
+                                      : 1 / cast(num_batches_tracked, wide);
+        const auto move = [&](Variable& running, const Tensor& to) {
+            const Tensor before = cast(running, wide);
+            running.assign(cast(before + (to - before) * part, kept));
+        };
+        move(running_mean, s.mean.detach());
+        move(running_var, s.variance.detach() * s.count / clamp_min(s.count - 1, 1));
+    }
+    Tensor y = (values - reshape(s.mean, by_channel)) * rsqrt(reshape(s.variance, by_channel) + eps_);
+    if (weight.defined())
+        y = y * cast(reshape(weight, by_channel), wide) + cast(reshape(bias, by_channel), wide);
+    return cast(y, x.dtype());
+}
+
 Tensor BatchNorm::forward(Tensor x)
 {
     if (std::find(ranks_.begin(), ranks_.end(), x.dim()) == ranks_.end())
         detail::fail(ErrorKind::shape, name_, "The shape (", to_string(x.shape()), ") has (", x.dim(),
                      ") dimensions: give (", ranks_.front(),
-                     ranks_.size() > 1 ? ") or (" + std::to_string(ranks_.back()) : std::string(), ").");
+                     ranks_.size() > 2   ? ") to (" + std::to_string(ranks_.back())
+                     : ranks_.size() > 1 ? ") or (" + std::to_string(ranks_.back())
+                                         : std::string(),
+                     ").");
+    if (is_training() && statistics_) return trained_together(x);
     if (is_training() || !running_mean.defined()) return trained(x);
     return batch_norm(x, running_mean, running_var, weight, bias, {.training = false, .eps = eps_});
 }

@@ -5,8 +5,10 @@
 // Error(shape) and Error(dtype) where x does not fit.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <reprise/nn/module.hpp>
@@ -51,6 +53,17 @@ public:
     using Options = BatchNormSettings; // for make()
     using ChannelNorm::ChannelNorm;
     Tensor forward(Tensor x) override;
+    // Statistics of each channel of the batches of all ranks: mean and biased variance [C], and the number of values
+    // [1].
+    struct Statistics {
+        Tensor mean, variance, count;
+    };
+    // For SyncBatchNorm (distributed/sync_batch_norm.hpp): in training these statistics of x, which is f32 or f64,
+    // replace those of the batch.  Null: those of this batch.
+    void synchronize(std::function<Statistics(const Tensor& x)> statistics)
+    {
+        statistics_ = std::move(statistics);
+    }
 
 protected:
     // For inputs with these numbers of dimensions.  Throws Error(argument) for options out of range.
@@ -59,9 +72,11 @@ protected:
 
 private:
     Tensor trained(const Tensor& x);
+    Tensor trained_together(const Tensor& x);
     std::optional<double> momentum() const override { return momentum_; }
     std::vector<std::int64_t> ranks_;
     std::optional<double> momentum_;
+    std::function<Statistics(const Tensor&)> statistics_{};
 };
 // BatchNorm of x [N, C] or [N, C, L].
 class BatchNorm1d : public BatchNorm {
