@@ -20,6 +20,8 @@
 #include <reprise/path_text.hpp>
 #include <reprise/random.hpp>
 
+#include "train/checkpoint_contents.hpp"
+
 namespace reprise::train {
 
 using detail::fail;
@@ -230,19 +232,14 @@ namespace {
 
 using Texts = std::map<std::string, std::string>;
 
-void save(const fs::path& path, const std::vector<Part>& parts, Texts metadata)
+void save(const fs::path& path, const std::vector<Part>& parts, const Texts& metadata)
 {
     if (path.extension() == ".json")
         fail(ErrorKind::argument, save_name, "The file (", path_text(path),
              ") would be loaded as an index: give it another name than .json.");
-    const Parts all(save_name, parts);
-    State tensors = all.tensors();
-    const GeneratorState random = generator_state();
-    const std::vector numbers{static_cast<std::int64_t>(random.seed),
-                              static_cast<std::int64_t>(random.ordinal)};
-    tensors.emplace(generator, tensor_of(state_of(numbers)));
-    metadata.insert({{format_key, std::string(format_name) + format_version}, {parts_key, all.names()}});
-    save_safetensors(path, tensors, {.metadata = metadata});
+    CheckpointContents contents = checkpoint_contents(parts);
+    contents.metadata.insert(metadata.begin(), metadata.end());
+    save_safetensors(path, contents.tensors, {.metadata = contents.metadata});
 }
 
 std::optional<std::string> text_of(const ModelFile& file, const char* key)
@@ -311,6 +308,18 @@ void load(const ModelFile& file, const std::vector<Part>& parts, const LoadCheck
 }
 
 } // namespace
+
+CheckpointContents checkpoint_contents(const std::vector<Part>& parts)
+{
+    const Parts all(save_name, parts);
+    CheckpointContents contents{
+        all.tensors(), {{format_key, std::string(format_name) + format_version}, {parts_key, all.names()}}};
+    const GeneratorState random = generator_state();
+    const std::vector numbers{static_cast<std::int64_t>(random.seed),
+                              static_cast<std::int64_t>(random.ordinal)};
+    contents.tensors.emplace(generator, tensor_of(state_of(numbers)));
+    return contents;
+}
 
 void save_checkpoint(const fs::path& path, const std::vector<Part>& parts) { save(path, parts, {}); }
 
