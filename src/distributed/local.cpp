@@ -44,7 +44,11 @@ struct Hub {
 class LocalTransport final : public Transport {
 public:
     LocalTransport(std::shared_ptr<Hub> hub, int rank) : hub_(std::move(hub)), rank_(rank) {}
-    ~LocalTransport() override { leave(); }
+    ~LocalTransport() override
+    {
+        std::unique_lock lock(hub_->mutex);
+        leave(lock);
+    }
 
     int rank() const override { return rank_; }
     int size() const override { return hub_->size; }
@@ -91,6 +95,12 @@ public:
         }
     }
 
+    void leave() override
+    {
+        std::unique_lock lock(hub_->mutex);
+        leave(lock);
+    }
+
 private:
     template <class Condition> void wait(std::unique_lock<std::mutex>& lock, const Label& label, int k,
                                          std::chrono::steady_clock::time_point end,
@@ -103,11 +113,6 @@ private:
         fail_late(label, {k}, limit);
     }
 
-    void leave()
-    {
-        std::unique_lock lock(hub_->mutex);
-        leave(lock);
-    }
     void leave(std::unique_lock<std::mutex>& lock)
     {
         hub_->changed.wait(lock, [&] {

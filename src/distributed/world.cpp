@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 
 #include <reprise/error.hpp>
@@ -54,7 +55,8 @@ void WorldState::wait_for_device() const
     if (device) device->wait_idle();
 }
 
-void WorldState::exchange(const std::string& what, const Sends& send, const Receives& receive)
+void WorldState::exchange(const std::string& what, const Sends& send, const Receives& receive,
+                          std::chrono::milliseconds least_timeout)
 {
     const std::lock_guard one_at_a_time(exchange_);
     Transport::Label label;
@@ -64,7 +66,7 @@ void WorldState::exchange(const std::string& what, const Sends& send, const Rece
     }
     std::memcpy(label.text, what.data(), std::min(what.size(), sizeof label.text - 1));
     const auto from = std::chrono::steady_clock::now();
-    transport_->exchange(label, send, receive, timeout_);
+    transport_->exchange(label, send, receive, std::max(timeout_.load(), least_timeout));
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - from;
     const std::lock_guard lock(mutex_);
     const auto self = static_cast<std::size_t>(rank());
@@ -74,6 +76,27 @@ void WorldState::exchange(const std::string& what, const Sends& send, const Rece
         traffic_.bytes_received += receive[k].size();
     }
     traffic_.seconds += took.count();
+}
+
+std::vector<std::string> WorldState::gather_texts(const std::string& what, const std::string& own,
+                                                  std::chrono::milliseconds least_timeout)
+{
+    wait_for_device();
+    const auto n = static_cast<std::size_t>(size()), self = static_cast<std::size_t>(rank());
+    const std::uint64_t own_size = own.size();
+    std::vector<std::uint64_t> sizes(n);
+    Sends send(n, std::as_bytes(std::span(&own_size, 1)));
+    Receives receive;
+    for (std::uint64_t& s : sizes) receive.push_back(std::as_writable_bytes(std::span(&s, 1)));
+    exchange(what, send, receive, least_timeout);
+    std::vector<std::string> texts(n);
+    for (std::size_t k = 0; k < n; ++k) {
+        texts[k] = k == self ? own : std::string(sizes[k], ' ');
+        send[k] = std::as_bytes(std::span(own));
+        receive[k] = std::as_writable_bytes(std::span(texts[k]));
+    }
+    exchange(what, send, receive, least_timeout);
+    return texts;
 }
 
 std::shared_ptr<const graph::HostCall> WorldState::call(Kind kind, int a, int b)
@@ -94,8 +117,8 @@ World::World(std::shared_ptr<Transport> transport)
 
 int World::rank() const { return state_->rank(); }
 int World::size() const { return state_->size(); }
-int World::local_rank() const { return state_->transport().local_rank(); }
-std::string World::description() const { return state_->transport().description(); }
+int World::local_rank() const { return state_->transport()->local_rank(); }
+std::string World::description() const { return state_->transport()->description(); }
 void World::set_timeout(std::chrono::milliseconds t) { state_->set_timeout(t); }
 World::Traffic World::traffic() const { return state_->traffic(); }
 
@@ -108,6 +131,34 @@ void World::barrier() const
     Receives receive;
     for (std::byte& b : there) receive.emplace_back(&b, 1);
     state_->exchange("barrier", send, receive);
+}
+
+void World::leave() const
+{
+    try {
+        state_->wait_for_device();
+    } catch (const Error&) { // a lost device: nothing of this rank can be waited for
+    }
+    state_->transport()->leave();
+}
+
+Device local_device(const World& world)
+{
+    Device usual = default_device();
+    if (std::getenv("REPRISE_DEVICE")) return usual;
+    const auto backend = [](const std::string& name) { return name.substr(0, name.find(':')); };
+    const std::vector<DeviceDescription> all = devices();
+    const auto own = std::find_if(all.begin(), all.end(),
+                                  [&](const DeviceDescription& d) { return d.name == usual.name(); });
+    if (own == all.end()) return usual;
+    std::vector<std::string> alike;
+    std::size_t at = 0;
+    for (const DeviceDescription& d : all) {
+        if (d.kind != own->kind || backend(d.name) != backend(own->name)) continue;
+        if (d.name == own->name) at = alike.size();
+        alike.push_back(d.name);
+    }
+    return Device(alike[(at + static_cast<std::size_t>(world.local_rank())) % alike.size()]);
 }
 
 } // namespace reprise::distributed

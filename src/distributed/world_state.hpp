@@ -2,8 +2,11 @@
 #pragma once
 #include <atomic>
 #include <map>
+#include <memory>
 #include <mutex>
+#include <string>
 #include <tuple>
+#include <vector>
 
 #include <reprise/device.hpp>
 #include <reprise/distributed/world.hpp>
@@ -33,7 +36,7 @@ public:
 
     int rank() const { return transport_->rank(); }
     int size() const { return transport_->size(); }
-    const Transport& transport() const { return *transport_; }
+    const std::shared_ptr<Transport>& transport() const { return transport_; }
     void set_timeout(std::chrono::milliseconds t) { timeout_ = t; }
     World::Traffic traffic() const;
 
@@ -42,8 +45,14 @@ public:
     void use(const Device&);
     void wait_for_device() const; // until all collectives that were submitted have ended
 
-    // Transport::exchange(), counted; `what` begins the label.
-    void exchange(const std::string& what, const Sends&, const Receives&);
+    // Transport::exchange(), counted; `what` begins the label.  The limit is the timeout, or the least one if that is
+    // longer.
+    void exchange(const std::string& what, const Sends&, const Receives&,
+                  std::chrono::milliseconds least_timeout = {});
+
+    // Returns the texts of all ranks, after all collectives that were submitted have ended.
+    std::vector<std::string> gather_texts(const std::string& what, const std::string& own,
+                                          std::chrono::milliseconds least_timeout);
 
     // Returns the call of this kind, which is the same object each time, so that compiled graphs are reused.
     std::shared_ptr<const graph::HostCall> call(Kind, int a = 0, int b = 0);

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include <reprise/device.hpp>
+
 namespace reprise::distributed {
 
 // An engine that carries bytes between the ranks of a world, such as MPI.  Of one rank; only one thread at a time calls
@@ -35,6 +37,9 @@ public:
     // rank, if one has another label, is gone, or sends nothing for the time `limit`; all further exchanges throw, too.
     virtual void exchange(const Label&, std::span<const std::span<const std::byte>> send,
                           std::span<const std::span<std::byte>> receive, std::chrono::milliseconds limit) = 0;
+
+    // Tells the other ranks, where the engine can, that this one takes part in no more exchanges.
+    virtual void leave() {}
 };
 
 class WorldState; // src/distributed/world_state.hpp
@@ -46,9 +51,9 @@ public:
     World();                                    // of one rank: this process by itself
     explicit World(std::shared_ptr<Transport>); // of a transport's ranks; Error(argument) for null
 
-    int rank() const;       // number of this rank, from 0
-    int size() const;       // number of ranks
-    int local_rank() const; // picks the device: Device("vulkan:" + std::to_string(world.local_rank()))
+    int rank() const;                // number of this rank, from 0
+    int size() const;                // number of ranks
+    int local_rank() const;          // number of this rank among those on its machine; see local_device()
     std::string description() const; // the transport's: "Open MPI v4.1.4"
 
     // The time after which an exchange fails that another rank does not take part in; 30 s by default.
@@ -67,6 +72,11 @@ public:
     // Error(distributed).
     void barrier() const;
 
+    // Waits for the collectives of this rank, and takes part in no more: those of local_worlds() that still wait for it
+    // get an Error(distributed) at once instead of after the timeout.  DeviceGroup calls it when a rank returns or
+    // throws.
+    void leave() const;
+
     friend bool operator==(const World&, const World&) = default;
     // For the library itself.
     const std::shared_ptr<WorldState>& state() const { return state_; }
@@ -75,8 +85,12 @@ private:
     std::shared_ptr<WorldState> state_;
 };
 
-// Returns the ranks of a world inside this process, each for a thread with a device of its own.  When all handles,
-// programs and cached plans of a rank are destroyed, it is gone for the others.  Error(argument) for fewer than 1.
+// Returns a device for this rank: of those of default_device()'s kind, the ranks of one machine take one after the
+// other in turn.  It is default_device() itself where the environment variable REPRISE_DEVICE is set.
+Device local_device(const World&);
+
+// Returns the ranks of a world inside this process, each for a thread with a device of its own.  A rank is gone for the
+// others after leave().  Error(argument) for fewer than 1.
 std::vector<World> local_worlds(int size);
 
 } // namespace reprise::distributed
