@@ -1,7 +1,9 @@
 // Trains a character-level GPT on lines of any length, on any device, by one recorded program.
 #include <cstdio>
 #include <iostream>
+#include <optional>
 
+#include <reprise/distributed.hpp>
 #include <reprise/reprise.hpp>
 #include <reprise/train.hpp>
 
@@ -9,6 +11,7 @@
 #include "options.hpp"
 #include "report.hpp"
 #include "training.hpp"
+#include "world.hpp"
 
 namespace {
 
@@ -17,16 +20,24 @@ namespace fs = std::filesystem;
 
 int run(const char_gpt::Options& options)
 {
-    if (!options.device.empty()) rp::set_default_device(rp::Device(options.device));
+    const rp::distributed::World world = launched_world();
+    rp::set_default_device(options.device.empty() ? rp::distributed::local_device(world)
+                                                  : rp::Device(options.device));
     const std::string device = device_text(rp::default_device());
     const fs::path& out = options.out;
-    const char_gpt::Files files{out / "char_gpt.safetensors", out / "checkpoint.safetensors"};
+    const char_gpt::Files files{out / "char_gpt.safetensors", out / "checkpoint.json"};
     const char_gpt::Text text = char_gpt::Text::read(
         options.text.empty() ? rp::path_of_text(REPRISE_SAMPLE_DATA) / "proverbs.txt" : options.text);
-    make_folder(out, {"metrics.json"});
-    std::cout << "Device: " << device << std::endl;
+    if (world.rank() == 0) {
+        make_folder(out, {"metrics.json"});
+        std::cout << "Device: " << device << std::endl;
+        if (world.size() > 1)
+            std::cout << "Rank 0 of " << world.size() << " (" << world.description() << ")" << std::endl;
+    }
 
-    const rp::train::Interrupt interrupt;
+    // Several ranks can't agree on a step to stop at: Ctrl-C ends them, and --resume goes on from the last epoch.
+    std::optional<rp::train::Interrupt> interrupt;
+    if (world.size() == 1) interrupt.emplace();
     rp::train::ProgressBar bar(std::cout, rp::train::is_terminal_stdout());
     const char_gpt::Reporter reporter{
         .recorded =
@@ -42,9 +53,10 @@ int run(const char_gpt::Options& options)
                 std::printf("epoch %zu: loss %.4f\n", h.epoch_loss.size(), h.epoch_loss.back());
                 std::fflush(stdout);
             },
-        .stop = [&] { return interrupt.requested(); },
+        .stop = [&] { return interrupt && interrupt->requested(); },
     };
-    const char_gpt::History history = char_gpt::train(options, text, files, reporter);
+    const char_gpt::History history = char_gpt::train(world, options, text, files, reporter);
+    if (world.rank() != 0) return 0;
     bar.clear();
     if (!history.loss.empty()) rp::train::save_svg(out / "training.svg", char_gpt::picture(history, device));
     char_gpt::figures(history, options, device).save(out / "metrics.json");

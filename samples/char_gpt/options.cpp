@@ -10,9 +10,10 @@ CommandLine parse(std::vector<std::string> arguments, std::ostream& out, std::os
     Options& o = result.options;
     CLI::App app(
         "Trains a small GPT on the lines of a text, character by character, and lets it write some. Writes "
-        "the weights (char_gpt.safetensors), a checkpoint to go on from (checkpoint.safetensors), a picture "
-        "of "
-        "the training (training.svg) and its figures (metrics.json).",
+        "the weights (char_gpt.safetensors), a checkpoint to go on from (checkpoint.json and its files), a "
+        "picture of the training (training.svg) and its figures (metrics.json). `mpirun -n 4 char_gpt` "
+        "trains "
+        "in four processes.",
         "char_gpt");
     add_number(app, "--epochs", o.epochs, "Passes through the text", 1)->capture_default_str();
     add_number(app, "--batch", o.batch, "Lines in a step", 1, 10'000)->capture_default_str();

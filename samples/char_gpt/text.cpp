@@ -63,24 +63,27 @@ std::vector<std::vector<std::size_t>> batches_of(const Text& text, std::int64_t 
     return batches_by_length(lengths, batch, seed);
 }
 
-Batch make_batch(const Text& text, const std::vector<std::size_t>& lines)
+Batch make_batch(const Text& text, const std::vector<std::size_t>& lines, int rank, int ranks)
 {
     std::size_t length = 0, total = 0;
     for (const std::size_t i : lines) {
         length = std::max(length, text.lines()[i].size() + 1);
         total += text.lines()[i].size() + 1;
     }
-    std::vector<std::int32_t> input(lines.size() * length), target(input.size());
+    const auto k = static_cast<std::size_t>(rank), n = static_cast<std::size_t>(ranks);
+    const std::size_t begin = lines.size() * k / n, end = lines.size() * (k + 1) / n;
+    const std::size_t rows = std::max<std::size_t>(end - begin, 1);
+    std::vector<std::int32_t> input(rows * length), target(input.size());
     std::vector<float> counts(input.size());
-    for (std::size_t row = 0; row < lines.size(); ++row) {
-        const auto& line = text.lines()[lines[row]];
+    for (std::size_t row = 0; row < end - begin; ++row) {
+        const auto& line = text.lines()[lines[begin + row]];
         for (std::size_t i = 0; i <= line.size(); ++i) {
             input[row * length + i] = i == 0 ? 0 : line[i - 1];
             target[row * length + i] = i == line.size() ? 0 : line[i];
             counts[row * length + i] = 1;
         }
     }
-    const rp::Shape shape = {lines.size(), length};
+    const rp::Shape shape = {rows, length};
     return {rp::from_vector(input, shape), rp::from_vector(target, shape), rp::from_vector(counts, shape),
             static_cast<std::int64_t>(total)};
 }

@@ -29,11 +29,13 @@ private:
 struct Batch {
     reprise::Tensor input, target,
         counts;              // [lines, longest line]; counts: 1 inside a line, 0 in its padding
-    std::int64_t characters; // the sum of counts
+    std::int64_t characters; // of all ranks' lines
 };
 
 // Puts lines of similar length into one batch, and shuffles the batches. The last lines may form a smaller batch.
 std::vector<std::vector<std::size_t>> batches_of(const Text&, std::int64_t batch, std::uint64_t seed);
-Batch make_batch(const Text&, const std::vector<std::size_t>& lines);
+// Makes the part of a rank: its lines, padded to the longest line of all ranks.  One without lines gets a line that
+// does not count.
+Batch make_batch(const Text&, const std::vector<std::size_t>& lines, int rank = 0, int ranks = 1);
 
 } // namespace char_gpt

@@ -10,6 +10,8 @@
 #include <set>
 #include <sstream>
 
+#include <reprise/distributed.hpp>
+
 #include "../common/gpt.hpp"
 #include "../common/run.hpp"
 
@@ -27,8 +29,9 @@ using Clock = std::chrono::steady_clock;
 
 class Training {
 public:
-    Training(const Options& options, const Text& text, const Reporter& reporter)
-        : options_(options), text_(text), reporter_(reporter),
+    Training(const rp::distributed::World& world, const Options& options, const Text& text,
+             const Reporter& reporter)
+        : options_(options), text_(text), reporter_(reporter), world_(world),
           net_({.symbols = text.characters(),
                 .longest = std::max(text.longest(), options.longest),
                 .features = options.features,
@@ -42,15 +45,17 @@ public:
                 {
                     const rp::autocast guard(options_.precision == "f16" ? rp::f16 : rp::bf16,
                                              options_.precision != "f32");
-                    const rp::Tensor logits = net_(x).reshape({-1, text_.characters()});
+                    const rp::Tensor logits = ddp_(x).reshape({-1, text_.characters()});
                     const rp::Tensor each = rp::cross_entropy(logits, y.reshape({-1}), rp::Reduction::none);
-                    loss = rp::sum(each * counts.reshape({-1})) / rp::sum(counts);
+                    // The mean over the characters of all ranks, to which each adds its part.
+                    loss = rp::sum(each * counts.reshape({-1})) /
+                           rp::distributed::all_reduce(rp::sum(counts), world_);
                 }
                 optimizer_.zero_grad();
-                scaler_.scale(loss).backward();
+                scaler_.scale(loss * world_.size()).backward(); // ddp_ takes the mean of all ranks' gradients
                 scaler_.step(optimizer_);
                 scaler_.update();
-                return loss.detach();
+                return rp::distributed::all_reduce(loss.detach(), world_);
             },
             {rp::spec({batch, seq}, rp::i32), rp::spec({batch, seq}, rp::i32), rp::spec({batch, seq})});
         for (const rp::Variable& p : net_.parameters()) history_.parameters += p.numel().value();
@@ -64,15 +69,15 @@ public:
 
     History run(const Files& files)
     {
-        if (options_.resume && std::filesystem::exists(files.checkpoint)) load(files.checkpoint);
-        reporter_.recorded(history_);
+        if (options_.resume && has_checkpoint(files.checkpoint)) load(files.checkpoint);
+        if (world_.rank() == 0) reporter_.recorded(history_);
         while (started_ < steps_ && !history_.interrupted) {
             run_epoch();
-            rp::save_safetensors(files.weights, net_.state_dict());
-            rp::train::save_checkpoint(files.checkpoint, parts());
-            if (!history_.interrupted) reporter_.epoch(history_);
+            if (world_.rank() == 0) rp::save_safetensors(files.weights, net_.state_dict());
+            rp::distributed::save_checkpoint(files.checkpoint, parts(), world_);
+            if (!history_.interrupted && world_.rank() == 0) reporter_.epoch(history_);
         }
-        if (!history_.interrupted) write();
+        if (!history_.interrupted && world_.rank() == 0) write();
         return history_;
     }
 
@@ -102,6 +107,12 @@ private:
                 {"characters", characters_},
                 {"seconds", history_.train_seconds}};
     }
+    // As rank 0 sees it, so that all ranks agree.
+    bool has_checkpoint(const std::filesystem::path& checkpoint) const
+    {
+        const std::vector<std::int32_t> found{std::filesystem::exists(checkpoint)};
+        return rp::distributed::broadcast(rp::from_vector(found, {1}), world_).item<std::int32_t>() != 0;
+    }
     void load(const std::filesystem::path& checkpoint)
     {
         require_same_run(checkpoint, signature_);
@@ -126,7 +137,7 @@ private:
             history_.train_seconds = seconds();
             history_.characters_per_second = static_cast<double>(characters_) / history_.train_seconds;
             check_loss();
-            report();
+            if (world_.rank() == 0) report();
         };
         epoch_ = started_ / history_.steps_per_epoch;
         const std::int64_t begin = epoch_ * history_.steps_per_epoch,
@@ -134,7 +145,8 @@ private:
         const auto batches =
             batches_of(text_, options_.batch, options_.seed + static_cast<std::uint64_t>(epoch_));
         while (started_ < end && !(history_.interrupted = reporter_.stop())) {
-            const Batch b = make_batch(text_, batches[static_cast<std::size_t>(started_ - begin)]);
+            const Batch b = make_batch(text_, batches[static_cast<std::size_t>(started_ - begin)],
+                                       world_.rank(), world_.size());
             optimizer_.set_learning_rate(scheduled_rate());
             calls.push_back({step_(b.input, b.target, b.counts), b.characters});
             sizes_.insert({b.input.size(0).value(), b.input.size(1).value()});
@@ -218,8 +230,11 @@ private:
     const Options& options_;
     const Text& text_;
     const Reporter& reporter_;
+    rp::distributed::World world_;
     gpt::Gpt net_;
-    rp::optim::AdamW optimizer_{net_.parameters(), {.lr = highest_rate}};
+    rp::nn::DistributedDataParallel<gpt::Gpt> ddp_{net_, world_, {.weight_by_samples = false}};
+    // Each rank has a part of its state.
+    rp::optim::ZeroRedundancyOptimizer<rp::optim::AdamW> optimizer_{ddp_, {.lr = highest_rate}};
     rp::GradScaler scaler_{
         {.enabled = options_.precision == "f16"}}; // f16 has too small a range for gradients
     rp::Program step_;
@@ -232,10 +247,11 @@ private:
 
 } // namespace
 
-History train(const Options& options, const Text& text, const Files& files, const Reporter& reporter)
+History train(const rp::distributed::World& world, const Options& options, const Text& text,
+              const Files& files, const Reporter& reporter)
 {
     rp::manual_seed(options.seed);
-    return Training(options, text, reporter).run(files);
+    return Training(world, options, text, reporter).run(files);
 }
 
 } // namespace char_gpt

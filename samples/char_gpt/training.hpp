@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include <reprise/distributed/world.hpp>
 #include <reprise/program.hpp>
 #include <reprise/train/progress.hpp>
 
@@ -39,8 +40,9 @@ struct Reporter {
 struct Files {
     std::filesystem::path weights, checkpoint;
 };
-// Trains, and then generates text with the network, unless it was stopped.  If Options::resume is set, it goes on
-// from the checkpoint, to the same bits as without a stop.
-History train(const Options&, const Text&, const Files&, const Reporter&);
+// Trains on all ranks of a world, and then generates text with the network, unless it was stopped.  Rank 0 calls the
+// reporter and writes the weights.  If Options::resume is set, it goes on from the checkpoint, in a world of any size,
+// and in one of the same size to the same bits as without a stop.
+History train(const reprise::distributed::World&, const Options&, const Text&, const Files&, const Reporter&);
 
 } // namespace char_gpt
