@@ -4,6 +4,9 @@
 #include <vector>
 
 #include <reprise/reprise.hpp>
+#ifdef WITH_MPI
+#include <reprise/distributed/mpi.hpp>
+#endif
 #ifdef WITH_ONNX
 #include <reprise/onnx.hpp>
 #endif
@@ -50,6 +53,12 @@ int main()
                 std::fprintf(stderr, "Nothing is fused: the program was not linked with the fuser\n");
                 return 1;
             }
+        }
+#endif
+#ifdef WITH_MPI
+        if (rp::distributed::mpi_world().size() != 1) { // no launcher has started it
+            std::fprintf(stderr, "The world has other processes\n");
+            return 1;
         }
 #endif
 #ifdef WITH_ONNX

@@ -59,6 +59,18 @@ TEST(Mpi, TrainsAsOneProcessDoes)
         EXPECT_TRUE(allclose(weights[k], weights[0], tolerance, tolerance)) << "rank " << k;
 }
 
+// The same bits as without shards.  With shards one rank updates each element, so that devices of different kinds have
+// the same parameters.
+TEST(Mpi, TrainsInShards)
+{
+    const World w = mpi_world();
+    const Result zero = train(w, default_device(), even(w.size(), 24), {.adam = true, .zero = true});
+    const Tensor weights = all_gather(from_vector(zero.weights).reshape({1, -1}), w);
+    for (int k = 0; k < w.size(); ++k) EXPECT_TRUE(equal(weights[k], weights[0])) << "rank " << k;
+    if (std::getenv("REPRISE_TEST_RANKS")) return;
+    EXPECT_EQ(zero.weights, train(w, default_device(), even(w.size(), 24), {.adam = true}).weights);
+}
+
 // The last test, as nothing can be exchanged after it.
 TEST(MpiZ, TellsWhoDiffers)
 {

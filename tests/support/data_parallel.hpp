@@ -2,6 +2,7 @@
 #pragma once
 #include <cmath>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include <reprise/distributed.hpp>
@@ -45,6 +46,19 @@ inline Batch batch(int step, std::int64_t begin, std::int64_t end, const Device&
     return {from_vector(x, {end - begin, 6}, {.device = d}), from_vector(y, {end - begin}, {.device = d})};
 }
 
+// Sets parameters that every run begins with; those of rank 0 replace the others.
+inline void set_parameters(nn::Module& net, int rank)
+{
+    std::vector<Variable> parameters = net.parameters();
+    for (std::size_t p = 0; p < parameters.size(); ++p) {
+        std::vector<float> v;
+        for (std::int64_t i = 0; i < parameters[p].numel().value(); ++i)
+            v.push_back(static_cast<float>(
+                0.3 * std::sin(static_cast<double>(i) * static_cast<double>(p + 1) + rank)));
+        parameters[p].assign(from_vector(v, parameters[p].shape()));
+    }
+}
+
 // The rows of each rank: [begins[rank], begins[rank + 1]).
 using Begins = std::vector<std::int64_t>;
 
@@ -58,33 +72,37 @@ struct Setting {
     int accumulate = 1; // batches for each step
     bool adam = false;
     std::int64_t bucket_bytes = 25 << 20;
+    bool zero = false; // ZeroRedundancyOptimizer
+    DType dtype = f32; // of the parameters
 };
+
+inline std::unique_ptr<optim::Optimizer> optimizer_of(nn::DistributedDataParallel<Net>& ddp, const Setting& s)
+{
+    const optim::SGD::Options sgd{.lr = 0.1, .momentum = 0.9};
+    const optim::AdamW::Options adam{.lr = 0.01};
+    if (s.zero && s.adam) return std::make_unique<optim::ZeroRedundancyOptimizer<optim::AdamW>>(ddp, adam);
+    if (s.zero) return std::make_unique<optim::ZeroRedundancyOptimizer<optim::SGD>>(ddp, sgd);
+    if (s.adam) return std::make_unique<optim::AdamW>(ddp->parameters(), adam);
+    return std::make_unique<optim::SGD>(ddp->parameters(), sgd);
+}
 
 inline Result train(const distributed::World& w, const Device& d, const Begins& begins, const Setting& s)
 {
     Net net(false);
-    std::vector<Variable> parameters = net.parameters();
-    for (std::size_t p = 0; p < parameters.size(); ++p) { // those of rank 0 replace the others
-        std::vector<float> v;
-        for (std::int64_t i = 0; i < parameters[p].numel().value(); ++i)
-            v.push_back(static_cast<float>(0.3 * std::sin(static_cast<double>(i * (p + 1)) + w.rank())));
-        parameters[p].assign(from_vector(v, parameters[p].shape()));
-    }
-    net.to(d);
+    set_parameters(net, w.rank());
+    net.to(d, s.dtype);
     nn::DistributedDataParallel ddp(net, w,
                                     {.bucket_bytes = s.bucket_bytes, .first_bucket_bytes = s.bucket_bytes});
-    optim::SGD sgd(net.parameters(), {.lr = 0.1, .momentum = 0.9});
-    optim::Adam adam(net.parameters(), {.lr = 0.01});
-    optim::Optimizer& optimizer = s.adam ? static_cast<optim::Optimizer&>(adam) : sgd;
+    const std::unique_ptr<optim::Optimizer> optimizer = optimizer_of(ddp, s);
     const auto backward_pass = [&](Tensor x, Tensor y) {
-        const Tensor loss = cross_entropy(ddp(x), y);
+        const Tensor loss = cross_entropy(ddp(x.to(s.dtype)).to(f32), y);
         (loss / s.accumulate).backward();
         return loss;
     };
     const Dim n = symbol("n");
     const auto update = [&] {
-        optimizer.step();
-        optimizer.zero_grad();
+        optimizer->step();
+        optimizer->zero_grad();
     };
     const auto step = record(
         [&](Tensor x, Tensor y) {
@@ -117,7 +135,7 @@ inline Result train(const distributed::World& w, const Device& d, const Begins& 
         r.losses.push_back(loss / s.accumulate);
     }
     for (const Variable& p : net.parameters())
-        for (const float v : p.to_vector<float>()) r.weights.push_back(v);
+        for (const float v : p.to(f32).to_vector<float>()) r.weights.push_back(v);
     return r;
 }
 

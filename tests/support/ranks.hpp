@@ -11,6 +11,7 @@
 #include <reprise/distributed/world.hpp>
 
 #include "device/registry.hpp"
+#include "ops/random.hpp"
 #include "support/devices.hpp"
 
 namespace reprise::test {
@@ -42,26 +43,32 @@ inline std::vector<Device> devices_of_ranks(int size)
     return {pool.begin(), pool.begin() + size};
 }
 
-// Runs f(world, device) for each rank at the same time, and rethrows the first exception.
-inline void on_ranks(int size, const std::function<void(const distributed::World&, const Device&)>& f)
+// Runs f(world, device) for each rank of these worlds at the same time, and rethrows the first exception.
+inline void on_ranks(std::vector<distributed::World> worlds,
+                     const std::function<void(const distributed::World&, const Device&)>& f)
 {
+    const auto size = static_cast<int>(worlds.size());
     const std::vector<Device> devices = devices_of_ranks(size);
-    std::vector<distributed::World> worlds = distributed::local_worlds(size);
     std::vector<std::thread> threads;
     std::mutex mutex;
     std::exception_ptr first;
     for (int k = 0; k < size; ++k)
         threads.emplace_back([&, k, world = std::move(worlds[static_cast<std::size_t>(k)])]() mutable {
+            const ops::ThreadGenerator generator({.seed = 1});
             try {
                 f(world, devices[static_cast<std::size_t>(k)]);
             } catch (...) {
                 const std::lock_guard lock(mutex);
                 first = first ? first : std::current_exception();
             }
-            world = {}; // so that the others do not wait for this rank
+            world.leave(); // so that the others do not wait for this rank
         });
     for (std::thread& t : threads) t.join();
     if (first) std::rethrow_exception(first);
+}
+inline void on_ranks(int size, const std::function<void(const distributed::World&, const Device&)>& f)
+{
+    on_ranks(distributed::local_worlds(size), f);
 }
 
 } // namespace reprise::test
