@@ -149,12 +149,13 @@ int main(int argc, char** argv)
     CLI::App app{
         "Times Reprise's ops and training steps.  bench/torch_bench.py times the same names in PyTorch."};
     std::vector<std::string> only;
-    std::string device_name, profile, plan;
+    std::string device_name, profile, plan, timeline;
     bool json = false, exact = false, quick = false, list = false;
     app.add_option("--only", only, "Names, or parts of names")->delimiter(',');
     app.add_option("--device", device_name, "A name that `reprise devices` lists");
     app.add_option("--profile", profile, "Print what each launch of this workload takes");
     app.add_option("--plan", plan, "Print the plan of this workload, with flops and bytes of each launch");
+    app.add_option("--timeline", timeline, "Draw a step with delayed exchanges (SVG)");
     app.add_flag("--json", json, "One JSON line for each workload");
     app.add_flag("--exact", exact, "Take --only as whole names");
     app.add_flag("--quick", quick, "Fewer runs");
@@ -171,6 +172,7 @@ int main(int argc, char** argv)
     for (bench::Report& r : bench::fusion_reports()) reports.push_back(std::move(r));
     for (bench::Report& r : bench::checkpoint_reports()) reports.push_back(std::move(r));
     for (bench::Report& r : bench::budget_reports()) reports.push_back(std::move(r));
+    for (bench::Report& r : bench::exchange_reports()) reports.push_back(std::move(r));
     try {
         if (list) {
             for (const bench::Workload& w : all) std::printf("%s\n", w.name.c_str());
@@ -182,6 +184,7 @@ int main(int argc, char** argv)
         reprise::set_default_device(device);
         if (!profile.empty()) return bench::print_profile(all, profile, device);
         if (!plan.empty()) return bench::print_plan(all, plan, device);
+        if (!timeline.empty()) return bench::draw_exchanges(timeline, device), 0;
         for (const bench::Workload& w : all) {
             if (!chosen(w.name, only, exact)) continue;
             if (w.cycle) print_cycle(w, measure_cycle(w, device, quick), device.description(), json);

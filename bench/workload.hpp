@@ -1,6 +1,7 @@
 // Workloads: each corresponds to one of torch_bench.py with the same name.
 #pragma once
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <string>
@@ -63,6 +64,9 @@ double thread_seconds(); // CPU time of this thread
 std::vector<Report> fusion_reports();
 std::vector<Report> checkpoint_reports();
 std::vector<Report> budget_reports();
+std::vector<Report> exchange_reports();
+// Draws when the device computes and when exchanges happen in a step whose exchanges are delayed.
+void draw_exchanges(const std::filesystem::path& svg, const reprise::Device&);
 
 inline reprise::RecordOptions recording; // options for recording all workloads
 

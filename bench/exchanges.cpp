@@ -1,0 +1,192 @@
+// What exchanges cost: a training step of one of two ranks, whose exchanges each take a known time.
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include <reprise/distributed.hpp>
+#include <reprise/profiler.hpp>
+#include <reprise/train.hpp>
+
+#include "../samples/common/gpt.hpp"
+#include "pairs.hpp"
+#include "workload.hpp"
+
+namespace bench {
+
+namespace rp = reprise;
+using rp::Tensor;
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using rp::distributed::Transport;
+
+constexpr std::int64_t classes = 96, length = 128, batch = 16;
+
+double seconds(Clock::time_point from, Clock::time_point to)
+{
+    return std::chrono::duration<double>(to - from).count();
+}
+
+// Stands for a second rank that computes the same and is never late: an exchange takes `delay`, and gives back what was
+// sent.
+class Echo final : public Transport {
+public:
+    struct Interval {
+        Clock::time_point begin, end;
+    };
+    std::chrono::microseconds delay{0};
+
+    int rank() const override { return 0; }
+    int size() const override { return 2; }
+    int local_rank() const override { return 0; }
+    std::string description() const override { return "echo"; }
+    void exchange(const Label&, std::span<const std::span<const std::byte>> send,
+                  std::span<const std::span<std::byte>> receive, std::chrono::milliseconds) override
+    {
+        const Clock::time_point begin = Clock::now();
+        if (delay.count() > 0) std::this_thread::sleep_for(delay);
+        if (const std::size_t bytes = std::min(send[1].size(), receive[1].size()); bytes > 0)
+            std::memcpy(receive[1].data(), send[1].data(), bytes);
+        const std::lock_guard lock(mutex_);
+        intervals_.push_back({begin, Clock::now()});
+    }
+    std::vector<Interval> take()
+    {
+        const std::lock_guard lock(mutex_);
+        return std::exchange(intervals_, {});
+    }
+
+private:
+    std::mutex mutex_;
+    std::vector<Interval> intervals_;
+};
+
+struct Training {
+    Training(const rp::distributed::World& world, std::int64_t bucket_bytes)
+        : ddp(net, world, {.bucket_bytes = bucket_bytes, .first_bucket_bytes = bucket_bytes})
+    {
+        const rp::Dim rows = rp::symbol("rows");
+        step = rp::record(
+            [&](Tensor x, Tensor y) {
+                const Tensor loss = rp::cross_entropy(ddp(x).reshape({-1, classes}), y.reshape({-1}));
+                optimizer.zero_grad();
+                loss.backward();
+                optimizer.step();
+                return loss;
+            },
+            {rp::spec({rows, length}, rp::i32), rp::spec({rows, length}, rp::i32)}, recording);
+    }
+    void operator()() const { step(x, y); }
+
+    gpt::Gpt net{{.symbols = classes, .longest = length, .features = 128, .layers = 4}};
+    rp::nn::DistributedDataParallel<gpt::Gpt> ddp;
+    rp::optim::AdamW optimizer{net.parameters(), {.lr = 0}}; // the sums of Echo are no gradients
+    rp::Program step{};
+    Tensor x = rp::zeros({batch, length}, {.dtype = rp::i32}), y = x;
+};
+
+double call_cost(const Training& t, const rp::Device& device, bool quick)
+{
+    std::vector<double> costs;
+    for (int i = 0; i < (quick ? 5 : 30); ++i) {
+        const double before = thread_seconds();
+        t();
+        costs.push_back(thread_seconds() - before);
+        device.synchronize();
+    }
+    return median(costs);
+}
+
+Measurements measure(const rp::Device& device, bool quick)
+{
+    const auto echo = std::make_shared<Echo>();
+    Training alone(rp::distributed::World(), 256 << 10), two(rp::distributed::World(echo), 256 << 10);
+    const auto wait = [&](const Training& t) {
+        return [&] {
+            t();
+            device.synchronize();
+        };
+    };
+    wait(alone)();
+    wait(two)();
+    echo->take();
+    wait(two)();
+    const auto exchanges = static_cast<double>(echo->take().size());
+    const double buckets =
+        (exchanges - 2) / 2; // a bucket is two exchanges, the share of the samples two more
+    const double plain_cost = call_cost(alone, device, quick), cost = call_cost(two, device, quick);
+    const Pairs undelayed = in_turn(wait(two), wait(alone), quick ? 3 : 11);
+    const double all_delays = undelayed.a * 0.5;
+    const auto delayed_step = [&] {
+        echo->delay = std::chrono::microseconds(std::lround(all_delays * 1e6 / exchanges));
+        wait(two)();
+    };
+    const auto undelayed_step = [&] {
+        echo->delay = std::chrono::microseconds(0);
+        wait(two)();
+    };
+    const Pairs delayed = in_turn(delayed_step, undelayed_step, quick ? 3 : 11);
+    return {{"buckets", buckets},
+            {"alone_ms", undelayed.b * 1e3},
+            {"undelayed_ms", delayed.b * 1e3},
+            {"delays_ms", all_delays * 1e3},
+            {"delayed_ms", delayed.a * 1e3},
+            {"hidden_share", 1 - (delayed.a - delayed.b) / all_delays},
+            {"call_us", cost * 1e6},
+            {"call_of_bucket_us", (cost - plain_cost) * 1e6 / buckets}};
+}
+
+} // namespace
+
+std::vector<Report> exchange_reports() { return {{"exchanges_gptmini", measure}}; }
+
+void draw_exchanges(const std::filesystem::path& path, const rp::Device& device)
+{
+    const auto echo = std::make_shared<Echo>();
+    Training training(rp::distributed::World(echo), 256 << 10);
+    training();
+    device.synchronize();
+    const Clock::time_point undelayed = Clock::now();
+    training();
+    device.synchronize();
+    const double step = seconds(undelayed, Clock::now());
+    echo->delay =
+        std::chrono::microseconds(std::lround(step * 0.5e6 / (static_cast<double>(echo->take().size()) / 2)));
+    rp::Profiler profiler;
+    const Clock::time_point begin = Clock::now();
+    training();
+    device.synchronize();
+    const Clock::time_point end = Clock::now();
+    profiler.stop();
+    rp::train::Series launches{.label = "launches of the device"}, exchanges{.label = "exchanges"};
+    const auto add = [](rp::train::Series& s, double from, double to, double y) {
+        constexpr double none = std::numeric_limits<double>::quiet_NaN();
+        s.x.insert(s.x.end(), {from, to, none});
+        s.y.insert(s.y.end(), {y, y, none});
+    };
+    for (const rp::ProfiledLaunch& l : profiler.launches()) add(launches, l.begin / 1e3, l.end / 1e3, 2);
+    double together = 0;
+    for (const Echo::Interval& i : echo->take()) {
+        add(exchanges, seconds(begin, i.begin) * 1e3, seconds(begin, i.end) * 1e3, 1);
+        together += seconds(i.begin, i.end);
+    }
+    std::string title = "A step of " + std::to_string(std::lround(seconds(begin, end) * 1e3)) + " ms (" +
+                        std::to_string(std::lround(step * 1e3)) + " without delays), exchanges of " +
+                        std::to_string(std::lround(together * 1e3)) + " ms";
+    rp::train::save_svg(path, {.title = std::move(title),
+                               .panels = {{.title = device.description(),
+                                           .x_label = "time (ms)",
+                                           .y_label = "",
+                                           .series = {launches, exchanges},
+                                           .y_min = 0,
+                                           .y_max = 3}}});
+}
+
+} // namespace bench
