@@ -55,7 +55,14 @@ int run(const char_gpt::Options& options)
             },
         .stop = [&] { return interrupt && interrupt->requested(); },
     };
-    const char_gpt::History history = char_gpt::train(world, options, text, files, reporter);
+    const char_gpt::History history = [&] {
+        try {
+            return char_gpt::train(world, options, text, files, reporter);
+        } catch (...) {
+            world.leave(); // else this process would wait for the others at its end
+            throw;
+        }
+    }();
     if (world.rank() != 0) return 0;
     bar.clear();
     if (!history.loss.empty()) rp::train::save_svg(out / "training.svg", char_gpt::picture(history, device));

@@ -160,12 +160,11 @@ Tensor masked(const char* name, const Tensor& grad_output, const Tensor& mask, d
 // Returns dropout of t with the random numbers of this generator state.
 Tensor dropped(const Tensor& t, const GeneratorState& state, double p)
 {
-    return graph::apply1(ops::dropout_op, {t},
-                         {{"seed_low", Dim(static_cast<std::int64_t>(state.seed & 0xFFFFFFFFu))},
-                          {"seed_high", Dim(static_cast<std::int64_t>(state.seed >> 32))},
-                          {"ordinal", Dim(static_cast<std::int64_t>(state.ordinal))},
-                          {"first", Dim(0)},
-                          {"p", p}});
+    return ops::dropped(t,
+                        {.seed_low = static_cast<std::int64_t>(state.seed & 0xFFFFFFFFu),
+                         .seed_high = static_cast<std::int64_t>(state.seed >> 32),
+                         .ordinal = static_cast<std::int64_t>(state.ordinal)},
+                        p);
 }
 
 // Returns [N, C, 1, 1] for [N, C, H, W].

@@ -103,12 +103,13 @@ public:
     int rank() const { return world_.rank(); }
     int size() const { return world_.size(); }
 
-    std::vector<std::string> gather(const std::string& text) const
+    std::vector<std::string> gather(const std::string& text,
+                                    std::chrono::milliseconds least_timeout = {}) const
     {
-        return world_.state()->gather_texts(op, text, limit);
+        return world_.state()->gather_texts(op, text, least_timeout);
     }
-    // Calls f() on this rank, and throws on all ranks if it throws on one.
-    template <class F> void all(const F& f) const
+    // Calls f() on this rank, and throws on all ranks if it throws on one.  The others wait at least so long.
+    template <class F> void all(const F& f, std::chrono::milliseconds least_timeout = {}) const
     {
         std::exception_ptr error;
         std::string text; // the kind of the error, and what it says
@@ -124,7 +125,7 @@ public:
             error = std::current_exception();
             text = std::to_string(static_cast<int>(ErrorKind::file)) + " an unknown exception";
         }
-        const std::vector<std::string> texts = gather(text);
+        const std::vector<std::string> texts = gather(text, least_timeout);
         if (error) std::rethrow_exception(error);
         for (std::size_t k = 0; k < texts.size(); ++k) {
             if (texts[k].empty()) continue;
@@ -175,13 +176,14 @@ void save_checkpoint(const fs::path& path, const std::vector<train::Part>& parts
     const std::vector<std::string> names = ranks.gather(lines_of(contents.tensors));
     const std::string file = files.name(generation, ranks.rank(), ranks.size());
     std::uint64_t bytes = 0, bytes_of_file = 0;
-    ranks.all([&] {
+    const auto write = [&] {
         contents.tensors = share(std::move(contents.tensors), names, ranks.rank());
         save_safetensors(files.path(file), contents.tensors, {.metadata = contents.metadata});
         for (const auto& entry : contents.tensors)
             bytes += static_cast<std::uint64_t>(entry.second.numel().value()) * size_of(entry.second.dtype());
         bytes_of_file = fs::file_size(files.path(file));
-    });
+    };
+    ranks.all(write, limit);
     const std::vector<std::string> written = ranks.gather(lines_of(contents.tensors)),
                                    sizes = ranks.gather(std::to_string(bytes)),
                                    file_sizes = ranks.gather(std::to_string(bytes_of_file));

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include <reprise/error.hpp>
+#include <reprise/program.hpp>
 #include <reprise/random.hpp>
 
 #include "ops/random.hpp"
@@ -38,11 +39,19 @@ DeviceGroup::DeviceGroup(std::vector<Device> devices) : devices_(std::move(devic
             if (devices_[j] == devices_[k])
                 fail(ErrorKind::argument, "DeviceGroup", "The device (", devices_[k].name(),
                      ") comes twice: a device can't wait for itself.");
+    const auto is_cuda = [](const Device& d) { return d.name().starts_with("cuda:"); };
+    if (std::count_if(devices_.begin(), devices_.end(), is_cuda) > 1)
+        fail(ErrorKind::unsupported, "DeviceGroup",
+             "CUDA may run the host functions of all devices in one thread, in which exchanges would wait "
+             "for each "
+             "other: give each CUDA device a process.");
     set_shares(std::vector<double>(devices_.size(), 1));
 }
 
 void DeviceGroup::run(const std::function<void(const World&, const Device&)>& f) const
 {
+    if (is_recording())
+        fail(ErrorKind::state, "DeviceGroup", "A recording is of one thread: record inside of run().");
     std::vector<World> worlds = local_worlds(size());
     std::mutex mutex;
     std::exception_ptr first;
@@ -62,8 +71,7 @@ void DeviceGroup::run(const std::function<void(const World&, const Device&)>& f)
     };
     {
         Threads threads;
-        for (std::size_t k = 1; k < devices_.size(); ++k) threads.all.emplace_back(call, k);
-        call(0);
+        for (std::size_t k = 0; k < devices_.size(); ++k) threads.all.emplace_back(call, k);
     }
     if (first) std::rethrow_exception(first);
     set_generator_state(end);
@@ -72,19 +80,29 @@ void DeviceGroup::run(const std::function<void(const World&, const Device&)>& f)
 void DeviceGroup::measure(const std::function<std::int64_t(const Device&)>& f, std::chrono::milliseconds time)
 {
     using Clock = std::chrono::steady_clock;
+    const auto computed = [&](const Device& device) {
+        const std::int64_t samples = f(device);
+        if (samples < 1)
+            fail(ErrorKind::argument, "DeviceGroup", "The function has computed (", samples,
+                 ") samples: let it compute at least one.");
+        return samples;
+    };
     std::vector<double> speeds(devices_.size());
-    run([&](const World& world, const Device& device) {
-        f(device);
+    const GeneratorState before = generator_state();
+    run([&](World world, const Device& device) {
+        world.set_timeout(std::chrono::hours(1)); // a slow device may compile kernels for long
+        computed(device);
         world.barrier();
         const Clock::time_point begin = Clock::now();
         std::int64_t samples = 0;
         std::chrono::duration<double> taken{};
         do {
-            samples += f(device);
+            samples += computed(device);
             taken = Clock::now() - begin;
         } while (taken < time);
         speeds[static_cast<std::size_t>(world.rank())] = static_cast<double>(samples) / taken.count();
     });
+    set_generator_state(before); // how often f ran depends on the time
     set_shares(speeds);
     speeds_ = std::move(speeds);
 }
@@ -98,6 +116,7 @@ void DeviceGroup::set_shares(std::vector<double> shares)
         if (!(s > 0) || std::isinf(s))
             fail(ErrorKind::argument, "DeviceGroup", "The share (", s, ") must be a positive number.");
     const double sum = std::accumulate(shares.begin(), shares.end(), 0.0);
+    if (std::isinf(sum)) fail(ErrorKind::argument, "DeviceGroup", "The sum of the shares is infinite.");
     for (double& s : shares) s /= sum;
     shares_ = std::move(shares);
     speeds_.clear();
@@ -109,12 +128,17 @@ DeviceGroup::Part DeviceGroup::part(std::int64_t rows, int rank) const
     if (rank < 0 || rank >= size())
         fail(ErrorKind::argument, "DeviceGroup", "There is no rank (", rank, "): the group has (", size(),
              ").");
-    const auto begin_of = [&](int k) {
-        if (k == size()) return rows; // whatever the sum of all shares is rounded to
-        const double before = std::accumulate(shares_.begin(), shares_.begin() + k, 0.0);
-        return std::min(static_cast<std::int64_t>(std::llround(before * static_cast<double>(rows))), rows);
-    };
-    return {begin_of(rank), begin_of(rank + 1)};
+    const std::int64_t least = rows >= size() ? 1 : 0; // rows of each rank
+    Part part;
+    double share = 0; // of the ranks up to this one
+    for (int k = 0; k <= rank; ++k) {
+        share += shares_[static_cast<std::size_t>(k)];
+        part.begin = part.end;
+        const auto end = static_cast<std::int64_t>(std::llround(share * static_cast<double>(rows)));
+        part.end =
+            k + 1 == size() ? rows : std::clamp(end, part.begin + least, rows - least * (size() - 1 - k));
+    }
+    return part;
 }
 
 std::string DeviceGroup::description() const

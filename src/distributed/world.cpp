@@ -1,9 +1,10 @@
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 
 #include <reprise/error.hpp>
 
+#include "base/process.hpp"
+#include "device/registry.hpp"
 #include "distributed/world_state.hpp"
 #include "eager/context.hpp"
 
@@ -81,7 +82,11 @@ void WorldState::exchange(const std::string& what, const Sends& send, const Rece
 std::vector<std::string> WorldState::gather_texts(const std::string& what, const std::string& own,
                                                   std::chrono::milliseconds least_timeout)
 {
-    wait_for_device();
+    try {
+        wait_for_device();
+    } catch (
+        const Error&) { // a lost device has no collectives any more: the others hear from this rank what it says
+    }
     const auto n = static_cast<std::size_t>(size()), self = static_cast<std::size_t>(rank());
     const std::uint64_t own_size = own.size();
     std::vector<std::uint64_t> sizes(n);
@@ -144,18 +149,18 @@ void World::leave() const
 
 Device local_device(const World& world)
 {
-    Device usual = default_device();
-    if (std::getenv("REPRISE_DEVICE")) return usual;
+    if (!detail::environment_variable("REPRISE_DEVICE").value_or("").empty()) return default_device();
+    const std::string best = device::default_id(); // not opened, as each rank would open it
     const auto backend = [](const std::string& name) { return name.substr(0, name.find(':')); };
     const std::vector<DeviceDescription> all = devices();
-    const auto own = std::find_if(all.begin(), all.end(),
-                                  [&](const DeviceDescription& d) { return d.name == usual.name(); });
-    if (own == all.end()) return usual;
+    const auto own =
+        std::find_if(all.begin(), all.end(), [&](const DeviceDescription& d) { return d.name == best; });
+    if (own == all.end()) return default_device();
     std::vector<std::string> alike;
     std::size_t at = 0;
     for (const DeviceDescription& d : all) {
-        if (d.kind != own->kind || backend(d.name) != backend(own->name)) continue;
-        if (d.name == own->name) at = alike.size();
+        if (d.kind != own->kind || backend(d.name) != backend(best)) continue;
+        if (d.name == best) at = alike.size();
         alike.push_back(d.name);
     }
     return Device(alike[(at + static_cast<std::size_t>(world.local_rank())) % alike.size()]);

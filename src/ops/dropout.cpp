@@ -74,21 +74,22 @@ const Op dropout_op{.name = "dropout",
 
 } // namespace ops
 
+Tensor ops::dropped(const Tensor& x, graph::RandomState r, double p)
+{
+    const Dim begin = x.numel() * random_part();
+    r.first = floor_div(begin, 4);
+    const graph::Attributes attributes = random_attributes(r).with("p", p);
+    if (begin.divisible_by(4)) return graph::apply1(dropout_op, {x}, attributes);
+    // The kernel's groups of 4 numbers would not be those of all parts together.
+    const double threshold = std::ldexp(static_cast<double>(dropout_threshold(attributes)), -24);
+    return where(uniform_like(x, x.shape(), r) < threshold, 0, x * dropout_scale(attributes));
+}
+
 Tensor dropout(const Tensor& x, double p, bool training)
 {
     ops::require_probability("dropout", p);
     ops::require_floating("dropout", x.dtype());
-    if (!training || p == 0) return x;
-    graph::RandomState r = ops::next_random();
-    const Dim begin = x.numel() * ops::random_part();
-    const graph::Attributes attributes = ops::random_attributes(r).with("p", p);
-    if (!begin.divisible_by(4)) { // the kernel's groups of 4 numbers would not be those of the whole batch
-        const Tensor number = ops::uniform_like(x, x.shape(), r);
-        const double threshold = std::ldexp(static_cast<double>(ops::dropout_threshold(attributes)), -24);
-        return where(number < threshold, 0, x * ops::dropout_scale(attributes));
-    }
-    r.first = floor_div(begin, 4);
-    return graph::apply1(ops::dropout_op, {x}, ops::random_attributes(r).with("p", p));
+    return training && p != 0 ? ops::dropped(x, ops::next_random(), p) : x;
 }
 
 } // namespace reprise

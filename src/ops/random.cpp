@@ -15,19 +15,21 @@
 
 namespace reprise {
 namespace ops {
+
+struct Generator {
+    std::mutex mutex{};
+    GeneratorState state{};
+};
+
 namespace {
 
 using graph::RandomState;
 
-struct Generator {
-    std::mutex mutex;
-    GeneratorState state;
-};
-thread_local Generator* of_thread = nullptr; // null: that of the process
-Generator& generator()
+thread_local std::shared_ptr<Generator> generator_of_thread; // null: that of the process
+const std::shared_ptr<Generator>& generator()
 {
-    static Generator of_process;
-    return of_thread ? *of_thread : of_process;
+    static const auto of_process = std::make_shared<Generator>();
+    return generator_of_thread ? generator_of_thread : of_process;
 }
 
 constexpr std::int64_t two_32 = std::int64_t{1} << 32;
@@ -156,28 +158,27 @@ graph::Attributes random_attributes(const RandomState& r)
     return {{"seed_low", r.seed_low}, {"seed_high", r.seed_high}, {"ordinal", r.ordinal}, {"first", r.first}};
 }
 
-struct ThreadGenerator::State : Generator {};
-
-ThreadGenerator::ThreadGenerator(const GeneratorState& state) : own_(std::make_unique<State>())
+ThreadGenerator::ThreadGenerator(const GeneratorState& state)
+    : before_(std::exchange(generator_of_thread, std::make_shared<Generator>()))
 {
-    own_->state = state;
-    before_ = std::exchange(of_thread, own_.get());
+    generator_of_thread->state = state;
 }
-ThreadGenerator::~ThreadGenerator() { of_thread = static_cast<Generator*>(before_); }
+ThreadGenerator::~ThreadGenerator() { generator_of_thread = before_; }
 
-GeneratorState take_ordinals(std::uint64_t count)
+Ordinals take_ordinals(std::uint64_t count)
 {
-    std::lock_guard lock(generator().mutex);
-    const GeneratorState first = generator().state;
-    generator().state.ordinal += count;
-    return first;
+    const std::shared_ptr<Generator>& g = generator();
+    const std::lock_guard lock(g->mutex);
+    const GeneratorState first = g->state;
+    g->state.ordinal += count;
+    return {first, count, g};
 }
 
-void give_back_ordinals(const GeneratorState& first, std::uint64_t count)
+void give_back(const Ordinals& o)
 {
-    std::lock_guard lock(generator().mutex);
-    GeneratorState& now = generator().state;
-    if (now.seed == first.seed && now.ordinal == first.ordinal + count) now = first;
+    const std::lock_guard lock(o.generator->mutex);
+    GeneratorState& now = o.generator->state;
+    if (now.seed == o.first.seed && now.ordinal == o.first.ordinal + o.count) now = o.first;
 }
 
 RandomState next_random(std::uint64_t count)
@@ -187,7 +188,7 @@ RandomState next_random(std::uint64_t count)
         for (std::uint64_t i = 1; i < count; ++i) tracer->next_random();
         return first;
     }
-    const GeneratorState s = take_ordinals(count);
+    const GeneratorState s = take_ordinals(count).first;
     return {static_cast<long long>(s.seed % two_32), static_cast<long long>(s.seed / two_32),
             static_cast<long long>(s.ordinal)};
 }
@@ -262,7 +263,7 @@ std::uint64_t draw_seed()
 {
     const auto low = [](std::uint64_t v) { return static_cast<ops::native::uint>(v & 0xffffffffu); };
     const auto high = [](std::uint64_t v) { return static_cast<ops::native::uint>(v >> 32); };
-    const GeneratorState s = ops::take_ordinals(1);
+    const GeneratorState s = ops::take_ordinals(1).first;
     const ops::native::rp_words words =
         ops::native::rp_random(0, low(s.ordinal), high(s.ordinal), low(s.seed), high(s.seed));
     return std::uint64_t{words.x} << 32 | words.y;
@@ -270,14 +271,14 @@ std::uint64_t draw_seed()
 
 GeneratorState generator_state()
 {
-    std::lock_guard lock(ops::generator().mutex);
-    return ops::generator().state;
+    const std::lock_guard lock(ops::generator()->mutex);
+    return ops::generator()->state;
 }
 
 void set_generator_state(const GeneratorState& state)
 {
-    std::lock_guard lock(ops::generator().mutex);
-    ops::generator().state = state;
+    const std::lock_guard lock(ops::generator()->mutex);
+    ops::generator()->state = state;
 }
 
 Tensor rand(const Shape& shape, const CreationOptions& options)

@@ -21,6 +21,8 @@ namespace native {
 #undef RP_FN
 } // namespace native
 
+struct Generator; // its state and the mutex that guards it
+
 // While it exists, this thread draws from a generator of its own.
 class ThreadGenerator {
 public:
@@ -30,15 +32,19 @@ public:
     ThreadGenerator& operator=(const ThreadGenerator&) = delete;
 
 private:
-    struct State;
-    std::unique_ptr<State> own_;
-    void* before_;
+    std::shared_ptr<Generator> before_;
 };
 
-// Reserves the next `count` ordinals of the generator of the process.  The result holds the first one.
-GeneratorState take_ordinals(std::uint64_t count);
+// Ordinals that were taken from a generator: so many, from the first one on.
+struct Ordinals {
+    GeneratorState first{};
+    std::uint64_t count = 0;
+    std::shared_ptr<Generator> generator{};
+};
+// Takes the next ones from the generator of this thread or else of the process.
+Ordinals take_ordinals(std::uint64_t count);
 // Reverts take_ordinals(), unless a number was drawn or a seed was set since.
-void give_back_ordinals(const GeneratorState& first, std::uint64_t count);
+void give_back(const Ordinals&);
 
 // Returns the random state for one op: that of the program being recorded, or else that of the generator.  With a
 // count, the op has this many ordinals from there on.

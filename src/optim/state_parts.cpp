@@ -1,6 +1,7 @@
 #include "optim/state_parts.hpp"
 
 #include <charconv>
+#include <map>
 #include <vector>
 
 #include <reprise/grad_mode.hpp>
@@ -49,7 +50,7 @@ std::optional<Tensor> whole_entry(const StateDict& state, const std::string& nam
     if (const auto found = state.find(name); found != state.end()) return found->second;
     std::int64_t elements = 1;
     for (const Dim& d : shape) elements *= d.value();
-    std::vector<Tensor> parts;
+    std::map<int, Tensor> parts;
     int n = 0;
     for (auto at = state.lower_bound(name + mark); at != state.end() && at->first.starts_with(name + mark);
          ++at) {
@@ -59,21 +60,27 @@ std::optional<Tensor> whole_entry(const StateDict& state, const std::string& nam
             detail::fail(ErrorKind::argument, op, "The entry (", at->first, ") is a part of (", part->parts,
                          "), but others are of (", n, "): load the states of one world.");
         n = part->parts;
-        parts.resize(static_cast<std::size_t>(n));
+        if (at->second.defined() && at->second.dtype() == u8)
+            detail::fail(ErrorKind::unsupported, op, "The entry (", at->first,
+                         ") is a part of a moment in 8 bits, which fits the rank only that had it.");
         const std::int64_t size = (elements + n - 1) / n;
         if (!at->second.defined() || !same(at->second.numel(), size))
             detail::fail(ErrorKind::shape, op, "The entry (", at->first, ") has the shape ",
                          at->second.defined() ? to_string(at->second.shape()) : "of an undefined tensor",
                          " but should have [", size, "].");
-        parts[static_cast<std::size_t>(part->part)] = at->second;
+        parts.emplace(part->part, at->second);
     }
     if (n == 0) return std::nullopt;
-    for (std::size_t k = 0; k < parts.size(); ++k)
-        if (!parts[k].defined())
+    std::vector<Tensor> all; // on the device of the first, as ranks have devices of their own
+    for (int k = 0; k < n; ++k) {
+        const auto found = parts.find(k);
+        if (found == parts.end())
             detail::fail(ErrorKind::argument, op, "The part (", k, ") of the (", n, ") of the entry (", name,
                          ") is missing: load the states of all ranks together.");
+        all.push_back(all.empty() ? found->second : found->second.to(all[0].device()));
+    }
     const no_grad off;
-    return reshape(narrow(cat(parts, 0), 0, 0, elements), shape);
+    return reshape(narrow(cat(all, 0), 0, 0, elements), shape);
 }
 
 } // namespace reprise::optim

@@ -397,21 +397,27 @@ private:
     std::vector<std::pair<Variable, Tensor>> assignments_;
 };
 
-void Optimizer::step() { make_step({}); }
+void Optimizer::step()
+{
+    begin_step();
+    make_step({});
+}
 
 void Optimizer::step_unless(const Tensor& skip)
 {
     if (!skip.defined() || !same(skip.numel(), 1))
         fail(ErrorKind::shape, rule_.op, "The skip of step_unless() is ",
              skip.defined() ? to_string(skip.shape()) : "undefined", ": give one number.");
+    begin_step(); // before ranks exchange anything
     const Tensor number = skip.detach().reshape({});
-    step_unless_any(
-        any_rank(number.dtype() == f32 ? number : cast(number != 0, f32))); // an f32 needs no launch
+    // An f32 needs no launch.
+    step_unless_any(any_rank(number.dtype() == f32 ? number : cast(number != 0, f32)));
 }
 
 // The skip, f32 of one element, is the same on all ranks.
 void Optimizer::step_unless_any(const Tensor& skip)
 {
+    begin_step();
     const Tensor number = skip.reshape({});
     check_device(number.device()); // of all groups before the first changes
     for (std::size_t g = 0; g < groups_.size(); ++g) count_on_device(g, number.device());
@@ -421,7 +427,6 @@ void Optimizer::step_unless_any(const Tensor& skip)
 void Optimizer::make_step(const Tensor& skip)
 {
     const no_grad guard;
-    begin_step();
     Step step(*this, skip);
     for (std::size_t g = 0; g < groups_.size(); ++g) step.add(g);
     step.finish();

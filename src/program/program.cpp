@@ -89,9 +89,10 @@ void Program::Impl::choose(const std::vector<std::int64_t>& sizes)
 }
 
 // Takes ordinals for the call's random ops from the generator and binds the seed and ordinal symbols.
-GeneratorState Program::Impl::draw()
+ops::Ordinals Program::Impl::draw()
 {
-    const GeneratorState first = ops::take_ordinals(random_ops);
+    const ops::Ordinals drawn = ops::take_ordinals(random_ops);
+    const GeneratorState& first = drawn.first;
     const auto set = [&](const Dim& symbol, std::uint64_t v) {
         const auto& ids = bound.executable->symbols();
         const auto found = std::find(ids.begin(), ids.end(), shape::plain_symbol(symbol)->id);
@@ -101,14 +102,14 @@ GeneratorState Program::Impl::draw()
     set(random.seed_low, first.seed & 0xFFFFFFFF);
     set(random.seed_high, first.seed >> 32);
     set(random.ordinal, first.ordinal);
-    return first;
+    return drawn;
 }
 
 // Replays the chosen variant. All variants share one arena, which is trimmed so that the outputs fit into the budget
 // too.
 Executable::Outcome Program::Impl::replay()
 {
-    bound.drawn = random_ops ? draw() : GeneratorState();
+    bound.drawn = random_ops ? draw() : ops::Ordinals();
     try {
         if (bound.choice.variant != used) bound.executable->take_arena(*variants[used].executable);
         used = bound.choice.variant;
@@ -119,7 +120,7 @@ Executable::Outcome Program::Impl::replay()
         context->submitted(outcome.ticket);
         return outcome;
     } catch (...) {
-        if (random_ops) ops::give_back_ordinals(bound.drawn, random_ops); // unless others were taken since
+        if (random_ops) ops::give_back(bound.drawn); // unless others were taken since
         throw;
     }
 }
@@ -156,7 +157,7 @@ void Program::Impl::undo(device::Ticket call)
     const auto found =
         std::find_if(undos.begin(), undos.end(), [&](const Undo& u) { return u.call == call; });
     if (found == undos.end()) return;
-    if (random_ops) ops::give_back_ordinals(found->drawn, random_ops); // unless others were taken since
+    if (random_ops) ops::give_back(found->drawn); // unless others were taken since
     for (const auto& [storage, written] : found->state)
         if (const auto held = storage.lock()) static_cast<const Stored&>(*held).written = written;
     for (std::size_t i = 0; i < grads.size(); ++i) grads[i].owner->grad = found->grads[i];

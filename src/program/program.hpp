@@ -16,6 +16,7 @@
 #include "execution/executable.hpp"
 #include "execution/lru_cache.hpp"
 #include "execution/storage.hpp"
+#include "ops/random.hpp"
 #include "program/signature.hpp"
 #include "program/trace.hpp"
 
@@ -123,7 +124,7 @@ private:
         std::vector<std::int64_t> sizes;
         std::vector<const execution::Stored*> state, input, external;
         std::vector<const device::Memory*> written;
-        GeneratorState drawn{}; // before its random numbers
+        ops::Ordinals drawn{}; // before its random numbers
 
         void clear();
     } bound;
@@ -131,13 +132,13 @@ private:
     void check_count(std::size_t inputs, std::size_t sizes) const;
     void check_input(std::size_t i, const graph::Value&) const;
     void choose(const std::vector<std::int64_t>& sizes);
-    GeneratorState draw();
+    ops::Ordinals draw();
     execution::Executable::Outcome replay();
     // What undo() needs of a call.
     // What undo() needs of a call: what was there before it.
     struct Undo {
         device::Ticket call = 0;
-        GeneratorState drawn{};
+        ops::Ordinals drawn{};
         std::vector<std::shared_ptr<graph::Cell>> grads{}; // by index of `grads`
         // Stored::written of assigned state that another call has computed.  Weak, as a use of the storage would count
         // as shared.

@@ -193,7 +193,7 @@ TEST_F(ShardedCheckpoint, KeepsTheOneBeforeWhenARankFails)
     EXPECT_EQ(saved, loaded);
 }
 
-// A rank that is gone in the middle leaves the checkpoint of before.
+// A rank that does not save leaves the checkpoint of before.
 TEST_F(ShardedCheckpoint, KeepsTheOneBeforeWhenARankIsGone)
 {
     const fs::path index = path("run.json");

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
+#include <limits>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -12,6 +14,7 @@
 #include <reprise/distributed.hpp>
 #include <reprise/reprise.hpp>
 
+#include "shape/error_of.hpp"
 #include "support/data_parallel.hpp"
 #include "support/ranks.hpp"
 
@@ -35,6 +38,10 @@ std::vector<Device> all_devices()
 TEST(DeviceGroupOf, TrainsAsOneDevice)
 {
     DeviceGroup group(all_devices());
+    if (const char* expected = std::getenv("REPRISE_TEST_DEVICES")) {
+        ASSERT_EQ(group.size(), std::atoi(expected)) << group.description();
+    }
+    const GeneratorState before = generator_state();
     group.measure(
         [](const Device& d) {
             const Tensor x = rand({64, 64}, {.device = d});
@@ -42,12 +49,10 @@ TEST(DeviceGroupOf, TrainsAsOneDevice)
             return std::int64_t{64};
         },
         std::chrono::milliseconds(50));
+    EXPECT_EQ(generator_state(), before);
     std::vector<std::int64_t> begins;
     for (int k = 0; k < group.size(); ++k) begins.push_back(group.part(24, k).begin);
     begins.push_back(24);
-    for (std::size_t k = 1; k + 1 < begins.size(); ++k) // so that no part is empty
-        begins[k] = std::min(std::max(begins[k], begins[k - 1] + 1),
-                             24 - static_cast<std::int64_t>(begins.size() - 1 - k));
     const auto run = [&](const test::Setting& s) {
         std::vector<Result> all(static_cast<std::size_t>(group.size()));
         group.run([&](const World& w, const Device& d) {
@@ -99,6 +104,11 @@ TEST(DeviceGroupOf, SharesByTheSpeed)
         EXPECT_EQ(group.part(rows, 1).end, rows);
     }
     EXPECT_EQ(group.part(100, 0).end, 75);
+    group.set_shares({1000, 1}); // each has a row where there are enough
+    EXPECT_EQ(group.part(2, 0).end, 1);
+    EXPECT_EQ(group.part(1, 0).end, 1);
+    EXPECT_EQ(error_of([&] { return group.measure([](const Device&) { return std::int64_t{0}; }), 0; }).kind,
+              ErrorKind::argument);
 }
 
 TEST(DeviceGroupOf, GivesEachThreadItsDevice)
@@ -133,8 +143,22 @@ TEST(DeviceGroupOf, GivesEachThreadAGenerator)
     EXPECT_EQ(rand({4}).to_vector<float>(), second);
 }
 
+// All ranks run in threads without the modes of the caller's.
+TEST(DeviceGroupOf, BeginsEachThreadAnew)
+{
+    DeviceGroup group({test::another_device(), test::another_device()});
+    const no_grad off;
+    group.run([&](const World&, const Device&) { EXPECT_TRUE(grad_enabled()); });
+    EXPECT_EQ(error_of([&] {
+                  return record([&](Tensor x) { return group.run([](const World&, const Device&) {}), x; },
+                                {spec({1})});
+              }).kind,
+              ErrorKind::state);
+}
+
 TEST(DeviceGroupOf, RethrowsTheFirstException)
 {
+    const auto from = std::chrono::steady_clock::now();
     DeviceGroup group({test::another_device(), test::another_device()});
     try {
         group.run([](const World& w, const Device& d) {
@@ -145,6 +169,7 @@ TEST(DeviceGroupOf, RethrowsTheFirstException)
     } catch (const std::runtime_error& e) {
         EXPECT_STREQ(e.what(), "no more");
     }
+    EXPECT_LT(std::chrono::steady_clock::now() - from, std::chrono::seconds(20)) << "the timeout is 30 s";
 }
 
 TEST(DeviceGroupOf, RefusesWhatDoesNotFit)
@@ -154,9 +179,13 @@ TEST(DeviceGroupOf, RefusesWhatDoesNotFit)
     DeviceGroup group({default_device()});
     EXPECT_THROW(group.set_shares({1, 1}), Error);
     EXPECT_THROW(group.set_shares({0}), Error);
+    EXPECT_THROW(group.set_shares({std::numeric_limits<double>::infinity()}), Error);
     EXPECT_THROW(group.part(-1, 0), Error);
     EXPECT_THROW(group.part(1, 1), Error);
 }
+
+// The tests name their device, which is then that of all ranks.
+TEST(LocalDevice, IsTheOneThatIsNamed) { EXPECT_EQ(distributed::local_device(World()), default_device()); }
 
 } // namespace
 } // namespace reprise

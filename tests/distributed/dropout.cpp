@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include <reprise/backward.hpp>
 #include <reprise/distributed.hpp>
 #include <reprise/reprise.hpp>
 
@@ -90,6 +91,18 @@ TEST_P(DropoutOfParts, IsThatOfTheWhole)
         }
     }
     EXPECT_THROW(RandomPart(-1), Error);
+}
+
+// Gradients by functions that take the mask's random state are those of the part.
+TEST(DropoutOfPart, HasTheGradientsOfItsMask)
+{
+    for (const std::int64_t columns : {4, 3}) {
+        const Tensor x = ones({2, columns});
+        manual_seed(4);
+        const GeneratorState state = generator_state();
+        const RandomPart part(3);
+        EXPECT_TRUE(equal(dropout(x, 0.5), backward::dropout_backward(x, state, 0.5))) << columns;
+    }
 }
 
 // Ranks follow one process with dropout, also with a smaller last batch.

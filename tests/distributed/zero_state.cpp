@@ -4,6 +4,7 @@
 
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -144,6 +145,61 @@ TEST(ZeroState, OfEightBits)
     });
 }
 
+// Two blocks of a whole moment have as many bytes as those of two shards.
+TEST(ZeroState, OfEightBitsIsNotJoined)
+{
+    optim::StateDict states;
+    on_ranks(2, [&](const World& w, const Device& d) {
+        nn::Linear net(300, 1, {.bias = false});
+        net.to(d);
+        nn::DistributedDataParallel ddp(net, w);
+        ZeroRedundancyOptimizer<optim::AdamW> o(ddp,
+                                                {.precision = {.moments = optim::MomentFormat::eight_bit}});
+        ddp(ones({1, 300}, {.device = d})).sum().backward();
+        o.step();
+        static std::mutex mutex;
+        const std::lock_guard lock(mutex);
+        for (const auto& [name, value] : o.state_dict()) states.emplace(name, value.to(Device("reference")));
+    });
+    nn::Linear net(300, 1, {.bias = false});
+    optim::AdamW plain(net.parameters(), {.precision = {.moments = optim::MomentFormat::eight_bit}});
+    EXPECT_EQ(error_of([&] { return plain.load_state_dict(states), 0; }).kind, ErrorKind::unsupported);
+}
+
+// States that are not those of one world are refused, and nothing changes.
+TEST(ZeroState, OfOneWorldOnly)
+{
+    optim::StateDict states;
+    on_ranks(3, [&](const World& w, const Device& d) {
+        Odd net;
+        net.to(d);
+        nn::DistributedDataParallel ddp(net, w);
+        ZeroRedundancyOptimizer<optim::Adam> o(ddp, 0.1);
+        train(w, d, net, ddp, o, 0, 1);
+        static std::mutex mutex;
+        const std::lock_guard lock(mutex);
+        for (const auto& [name, value] : o.state_dict()) states.emplace(name, value);
+    });
+    Odd net;
+    optim::Adam plain(net.parameters(), 0.1);
+    const auto kind = [&](const optim::StateDict& s) {
+        return error_of([&] { return plain.load_state_dict(s), 0; }).kind;
+    };
+    const std::string part = "4.exp_avg.part_1_of_3";
+    optim::StateDict missing = states, other = states, size = states, unknown = states;
+    missing.erase(part);
+    other.emplace("4.exp_avg.part_0_of_2", zeros({7}));
+    size[part] = zeros({3});
+    unknown.emplace("4.step.part_0_of_3", zeros({1}));
+    EXPECT_EQ(kind(missing), ErrorKind::argument);
+    EXPECT_EQ(kind(other), ErrorKind::argument);
+    EXPECT_EQ(kind(size), ErrorKind::shape);
+    EXPECT_EQ(kind(unknown), ErrorKind::argument);
+    EXPECT_FALSE(plain.state_dict().contains("4.step"));
+    plain.load_state_dict(states);
+    EXPECT_EQ(plain.state_dict().at("4.exp_avg").numel().value(), 14);
+}
+
 // Programs that only compute gradients add them up in the shards.
 TEST(ZeroUse, AccumulatesInRecordedPrograms)
 {
@@ -245,6 +301,8 @@ TEST(ZeroUse, RefusesGradientsThatWereNotExchanged)
             (*ddp)(rows(w, 0, d)).sum().backward();
         }
         EXPECT_EQ(error_of(step).kind, ErrorKind::state);
+        const Tensor no = zeros({1}, {.device = d});
+        EXPECT_EQ(error_of([&] { return o.step_unless(no), 0; }).kind, ErrorKind::state);
         (*ddp)(rows(w, 0, d)).sum().backward();
         o.step();
         o.zero_grad();

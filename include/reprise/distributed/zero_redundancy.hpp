@@ -73,9 +73,10 @@ namespace reprise::optim {
 //     optim::ZeroRedundancyOptimizer<optim::AdamW> optimizer(ddp, {.lr = 1e-3});
 //
 // Results have the bits of the same optimizer without shards.  Only moments in 8 bits and stochastic rounding depend on
-// the place of an element, and clip_grad_norm_() adds squares in another order.  O is an optimizer that updates each
-// element by itself, as all of reprise::optim do that derive from Optimizer.  It is used as O: schedules, GradScaler
-// and recorded programs take it.  What differs:
+// the place of an element, clip_grad_norm_() adds squares in another order, and several exchanged backward passes
+// before a step add up means in place of gradients.  O is an optimizer that updates each element by itself, as all of
+// reprise::optim do that derive from Optimizer.  It is used as O: schedules, GradScaler and recorded programs take it.
+// What differs:
 //   - parameters() are this rank's shards, vectors of ceil(N / n) elements, which need that memory, too.  Parameters of
 //     the module have no grad() once it was exchanged: clip with clip_grad_norm_() of this class.
 //   - step() throws Error(state) if a parameter has a gradient that was not exchanged: after no_sync(), or without
