@@ -74,8 +74,8 @@ struct Training {
     {
         const rp::Dim rows = rp::symbol("rows");
         step = rp::record(
-            [&](Tensor x, Tensor y) {
-                const Tensor loss = rp::cross_entropy(ddp(x).reshape({-1, classes}), y.reshape({-1}));
+            [&](Tensor in, Tensor target) {
+                const Tensor loss = rp::cross_entropy(ddp(in).reshape({-1, classes}), target.reshape({-1}));
                 optimizer.zero_grad();
                 loss.backward();
                 optimizer.step();
