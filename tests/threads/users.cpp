@@ -27,7 +27,7 @@ TEST(Threads, DrawOrdinalsOfTheirOwn)
     std::vector<std::thread> threads;
     for (auto& list : taken)
         threads.emplace_back([&list] {
-            for (int i = 0; i < 500; ++i) list.push_back(ops::take_ordinals(1).ordinal);
+            for (int i = 0; i < 500; ++i) list.push_back(ops::take_ordinals(1).first.ordinal);
         });
     for (std::thread& t : threads) t.join();
     std::set<std::uint64_t> all;
