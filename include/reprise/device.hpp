@@ -133,6 +133,7 @@ Device default_device();
 // Sets default_device() for all threads.  The library holds the handle, and so the device, until another one
 // is set.  Tensors stay on their devices.
 void set_default_device(const Device&);
+
 // While it exists, this device is the default_device() of this thread, whatever set_default_device() is given: as
 // torch::DeviceGuard.
 class DeviceGuard {
@@ -147,7 +148,8 @@ private:
     Device device_;
     const DeviceGuard* outer_;
 };
-// Releases the default device; the next default_device() chooses one again.
+
+// Releases the default device; the next default_device() chooses one again, where no DeviceGuard names one.
 void reset_default_device();
 // Forgets a lost device after Error(device_lost), so that Device(name) opens it again.  Error(device) for a
 // name that does not exist.

@@ -1,6 +1,7 @@
 // Random numbers.  They are a function of counters, Philox 4x32-10 (Salmon et al., 2011) with the seed as key
 // and (element, ordinal of the op) as counter, so that every device produces the same numbers.  There is one
-// generator for the process; it starts with seed 0 and ordinal 0, and may be used from several threads.
+// generator for the process; it starts with seed 0 and ordinal 0, and may be used from several threads.  In the threads
+// of a distributed::DeviceGroup the functions below concern the thread's own generator.
 #pragma once
 #include <cstdint>
 
