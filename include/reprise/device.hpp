@@ -138,8 +138,8 @@ void set_default_device(const Device&);
 // torch::DeviceGuard.
 class DeviceGuard {
 public:
-    explicit DeviceGuard(const Device&);
-    ~DeviceGuard(); // on the same thread
+    explicit DeviceGuard(const Device&); // the device
+    ~DeviceGuard();                      // on the same thread; gives the device of before back
     DeviceGuard(const DeviceGuard&) = delete;
     DeviceGuard& operator=(const DeviceGuard&) = delete;
 

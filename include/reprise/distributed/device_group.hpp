@@ -52,7 +52,8 @@ public:
 
     // Rows begin to end - 1 of a batch.
     struct Part {
-        std::int64_t begin = 0, end = 0;
+        std::int64_t begin = 0; // the first row
+        std::int64_t end = 0;   // the row after the last one
     };
     // Returns the part of a batch that a rank computes, at least one row if there are as many rows as ranks.  Throws
     // Error(argument) for a negative number of rows and a rank that does not exist.

@@ -53,10 +53,11 @@ public:
     using Options = BatchNormSettings; // for make()
     using ChannelNorm::ChannelNorm;
     Tensor forward(Tensor x) override;
-    // Statistics of each channel of the batches of all ranks: mean and biased variance [C], and the number of values
-    // [1].
+    // Statistics of each channel of the batches of all ranks.
     struct Statistics {
-        Tensor mean, variance, count;
+        Tensor mean;     // [C]
+        Tensor variance; // biased, [C]
+        Tensor count;    // the number of values of a channel, [1]
     };
     // For SyncBatchNorm (distributed/sync_batch_norm.hpp): in training these statistics of x, which is f32 or f64,
     // replace those of the batch.  Null: those of this batch.
