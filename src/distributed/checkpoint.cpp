@@ -142,20 +142,21 @@ private:
     const World& world_;
 };
 
-// Returns the tensors that this rank writes: rank 0 all of its own, others what rank 0 does not have.
-std::map<std::string, Tensor> share(std::map<std::string, Tensor> own,
-                                    const std::vector<std::string>& of_ranks, int rank)
+// Returns the entries that each rank writes: rank 0 all of its own, others what rank 0 does not have.
+std::vector<std::set<std::string>> shares(const std::vector<std::string>& names_of_ranks)
 {
-    std::set<std::string> names; // of the ranks before
-    for (int k = 0; k < rank; ++k)
-        for (const std::string& name : names_in(of_ranks[static_cast<std::size_t>(k)])) names.insert(name);
-    const std::set<std::string> of_first = names_in(of_ranks[0]);
-    if (rank > 0) std::erase_if(own, [&](const auto& entry) { return of_first.contains(entry.first); });
-    for (const auto& entry : own)
-        if (names.contains(entry.first))
-            fail(ErrorKind::argument, op, "Several ranks have the entry (", entry.first,
-                 "), but rank 0 has not: let it have the entry, too, as its value is saved.");
-    return own;
+    std::vector<std::set<std::string>> all;
+    std::set<std::string> before; // of ranks before
+    for (const std::string& lines : names_of_ranks) {
+        std::set<std::string> names = names_in(lines);
+        if (!all.empty()) std::erase_if(names, [&](const std::string& n) { return all[0].contains(n); });
+        for (const std::string& name : names)
+            if (!before.insert(name).second)
+                fail(ErrorKind::argument, op, "Several ranks have the entry (", name,
+                     "), but rank 0 has not: let it have the entry, too, as its value is saved.");
+        all.push_back(std::move(names));
+    }
+    return all;
 }
 
 } // namespace
@@ -173,32 +174,35 @@ void save_checkpoint(const fs::path& path, const std::vector<train::Part>& parts
         if (ranks.rank() == 0) generation = files.next_generation();
     });
     generation = ranks.gather(generation)[0];
-    const std::vector<std::string> names = ranks.gather(lines_of(contents.tensors));
+    // The same on all ranks, as are its errors.
+    const std::vector<std::set<std::string>> written = shares(ranks.gather(lines_of(contents.tensors)));
     const std::string file = files.name(generation, ranks.rank(), ranks.size());
     std::uint64_t bytes = 0, bytes_of_file = 0;
     const auto write = [&] {
-        contents.tensors = share(std::move(contents.tensors), names, ranks.rank());
+        const std::set<std::string>& mine = written[static_cast<std::size_t>(ranks.rank())];
+        std::erase_if(contents.tensors, [&](const auto& entry) { return !mine.contains(entry.first); });
         save_safetensors(files.path(file), contents.tensors, {.metadata = contents.metadata});
         for (const auto& entry : contents.tensors)
             bytes += static_cast<std::uint64_t>(entry.second.numel().value()) * size_of(entry.second.dtype());
         bytes_of_file = fs::file_size(files.path(file));
     };
     ranks.all(write, limit);
-    const std::vector<std::string> written = ranks.gather(lines_of(contents.tensors)),
-                                   sizes = ranks.gather(std::to_string(bytes)),
-                                   file_sizes = ranks.gather(std::to_string(bytes_of_file));
+    const std::vector<std::string> sizes =
+        ranks.gather(std::to_string(bytes) + ' ' + std::to_string(bytes_of_file));
     ranks.all([&] {
         if (ranks.rank() != 0) return;
         io::WeightMap owners;
         std::uint64_t all_bytes = 0;
         for (std::size_t k = 0; k < written.size(); ++k) {
             const std::string of_rank = files.name(generation, static_cast<int>(k), ranks.size());
+            std::istringstream in(sizes[k]);
+            in >> bytes >> bytes_of_file;
             std::error_code error;
-            if (std::to_string(fs::file_size(files.path(of_rank), error)) != file_sizes[k])
+            if (fs::file_size(files.path(of_rank), error) != bytes_of_file)
                 fail(ErrorKind::file, op, "The file (", of_rank, ") of rank (", k,
                      ") is not in rank 0's folder: give one that all ranks see.");
-            for (const std::string& name : names_in(written[k])) owners.emplace(name, of_rank);
-            all_bytes += std::stoull(sizes[k]);
+            for (const std::string& name : written[k]) owners.emplace(name, of_rank);
+            all_bytes += bytes;
         }
         WholeFile index(path);
         index.write(io::make_index(owners, all_bytes));
