@@ -77,6 +77,16 @@ void GradientReducer::Shared::reduce()
     samples.reset();
 }
 
+namespace {
+
+// Returns the mean of all ranks' gradients, weighted by this rank's share if that is defined.
+template <class Reduce> Tensor mean_of(const Tensor& own, const Tensor& share, const Reduce& reduce)
+{
+    return share.defined() ? reduce(own * share.to(own.dtype()), ReduceOp::sum) : reduce(own, ReduceOp::mean);
+}
+
+} // namespace
+
 void GradientReducer::Shared::reduce_whole(const std::vector<Gradient>& gradients, const Tensor& share)
 {
     Tensors values;
@@ -84,8 +94,8 @@ void GradientReducer::Shared::reduce_whole(const std::vector<Gradient>& gradient
     auto next = gradients.begin();
     each_bucket(values, options.first_bucket_bytes, options.bucket_bytes, [&](const Tensors& bucket) {
         const Tensor own = joined(bucket);
-        const Tensor mean = share.defined() ? all_reduce(own * share.to(own.dtype()), world)
-                                            : all_reduce(own, world, ReduceOp::mean);
+        const Tensor mean =
+            mean_of(own, share, [&](const Tensor& t, ReduceOp r) { return all_reduce(t, world, r); });
         for (const Tensor& t : cut(mean, bucket)) Variable(next++->parameter).set_grad(t);
     });
 }
@@ -102,8 +112,8 @@ void GradientReducer::Shared::reduce_to_shards(const std::vector<Gradient>& grad
             own_shards.push_back(shards.at((next + static_cast<std::ptrdiff_t>(i))->parameter.cell().get()));
         }
         const Tensor own = rows.size() == 1 ? rows[0] : cat(rows, 1);
-        const Tensor mean = share.defined() ? reduce_scatter(own * share.to(own.dtype()), world)
-                                            : reduce_scatter(own, world, ReduceOp::mean);
+        const Tensor mean =
+            mean_of(own, share, [&](const Tensor& t, ReduceOp r) { return reduce_scatter(t, world, r); });
         const Tensors reduced = cut(reshape(mean, {-1}), own_shards);
         for (const Tensor& gradient : reduced) {
             Variable parameter = next++->parameter;

@@ -42,9 +42,9 @@ DeviceGroup::DeviceGroup(std::vector<Device> devices) : devices_(std::move(devic
     const auto is_cuda = [](const Device& d) { return d.name().starts_with("cuda:"); };
     if (std::count_if(devices_.begin(), devices_.end(), is_cuda) > 1)
         fail(ErrorKind::unsupported, "DeviceGroup",
-             "CUDA may run the host functions of all devices in one thread, in which exchanges would wait "
-             "for each "
-             "other: give each CUDA device a process.");
+             "CUDA may run the host functions of all its devices in one thread, where exchanges would wait "
+             "for "
+             "each other: give each CUDA device a process.");
     set_shares(std::vector<double>(devices_.size(), 1));
 }
 

@@ -85,8 +85,8 @@ private:
     std::shared_ptr<WorldState> state_;
 };
 
-// Returns a device for this rank: of those of default_device()'s kind, the ranks of one machine take one after the
-// other in turn.  It is default_device() itself where the environment variable REPRISE_DEVICE is set.
+// Returns a device for this rank: the ranks of one machine take its devices of the best one's kind in turn.  Where the
+// environment variable REPRISE_DEVICE names a device, it is default_device().
 Device local_device(const World&);
 
 // Returns the ranks of a world inside this process, each for a thread with a device of its own.  A rank is gone for the

@@ -40,9 +40,11 @@ public:
 
     // Whether an entry of the state of a parameter has a value for each of its elements.
     using HasElements = std::function<bool(std::size_t index, const std::string& entry)>;
-    // States of the shards, and those that the functions below return and take.
+    // `of_shards` is the state of the optimizer of the shards.  Returns it with entries named as parts of this rank.
     optim::StateDict named_parts(const optim::StateDict& of_shards, const HasElements&) const;
+    // Returns it with whole entries, collected from all ranks.
     optim::StateDict whole(const optim::StateDict& of_shards, const HasElements&) const;
+    // Returns it from a state with whole entries, or with the parts of this rank or of all.
     optim::StateDict of_shards(const optim::StateDict& state, const HasElements&) const;
 
 private:
