@@ -16,15 +16,17 @@ using rp::Tensor;
 
 namespace {
 
-constexpr std::int64_t classes = 96, longest = 128, batch = 16;
+constexpr std::int64_t classes = 96, longest = 128, whole_batch = 16;
+
+std::int64_t batch() { return part_of(whole_batch); }
 
 Tensor tokens(std::int64_t length, std::int64_t seed)
 {
-    std::vector<std::int32_t> v(static_cast<std::size_t>(batch * length));
+    std::vector<std::int32_t> v(static_cast<std::size_t>(batch() * length));
     for (std::size_t i = 0; i < v.size(); ++i) // pseudo-random, the same on every platform
         v[i] = static_cast<std::int32_t>((i + 1) * 2654435761u % 4294967291u /
                                          (7u + static_cast<unsigned>(seed)) % classes);
-    return rp::from_vector(v, {batch, length});
+    return rp::from_vector(v, {batch(), length});
 }
 
 // A layer whose product is computed in f16 or bf16, from parameters in f32.
@@ -63,6 +65,7 @@ struct Training {
     }
     rp::DType dtype; // of products and attention
     gpt::Gpt net;
+    std::shared_ptr<void> exchanges = data_parallel(net);
     rp::optim::AdamW optimizer{net.parameters(), {.lr = 3e-4}};
     rp::Program step{};
     Tensor loss(const std::vector<Tensor>& in)
@@ -82,7 +85,7 @@ struct Training {
 
 std::vector<rp::Spec> specs(const Dim& length)
 {
-    const rp::Shape sizes{batch, length};
+    const rp::Shape sizes{batch(), length};
     return {rp::spec(sizes, rp::i32), rp::spec(sizes, rp::i32)};
 }
 
@@ -191,7 +194,7 @@ OpenStep gpt8_step()
                 const rp::Shape sizes{rows, longest};
                 return std::vector<rp::Spec>{rp::spec(sizes, rp::i32), rp::spec(sizes, rp::i32)};
             },
-            1, batch};
+            1, whole_batch};
 }
 
 OpenStep open_gpt_step()

@@ -1,4 +1,5 @@
-// reprise_bench: prints one JSON line per workload, with the same names as torch_bench.py.
+// reprise_bench: prints one JSON line per workload, with the same names as torch_bench.py.  Under mpirun the training
+// steps are data parallel, each rank computes its part of the batch, and rank 0 prints.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -10,11 +11,22 @@
 #include "profile.hpp"
 #include "workload.hpp"
 
+#ifdef REPRISE_BENCH_HAS_MPI
+#include <reprise/distributed/mpi.hpp>
+#endif
+
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
 double seconds(Clock::time_point from) { return std::chrono::duration<double>(Clock::now() - from).count(); }
+
+// Returns what rank 0 says: all ranks make the same number of runs.
+bool agreed(bool own)
+{
+    if (bench::world.size() == 1) return own;
+    return reprise::distributed::broadcast(reprise::full({1}, own ? 1 : 0), bench::world).item<float>() > 0;
+}
 
 struct Timing {
     double median = 0, min = 0, first = 0;
@@ -35,15 +47,18 @@ Timing measure(const bench::Workload& w, const reprise::Device& device, bool qui
     do { // a GPU lowers its clock while the host compiles, and needs a while to raise it
         run();
         device.synchronize();
-    } while (seconds(start) < warm);
+    } while (agreed(seconds(start) < warm));
     std::vector<double> times;
     start = Clock::now();
-    while (times.size() < min_runs || (seconds(start) < budget && times.size() < max_runs)) {
+    const auto goes_on = [&] {
+        if (seconds(start) > 60 && times.size() >= 5) return false;
+        return times.size() < min_runs || (seconds(start) < budget && times.size() < max_runs);
+    };
+    while (agreed(goes_on())) {
         const Clock::time_point one = Clock::now();
         run();
         device.synchronize();
         times.push_back(seconds(one));
-        if (seconds(start) > 60 && times.size() >= 5) break;
     }
     std::sort(times.begin(), times.end());
     t.median = times[times.size() / 2];
@@ -135,6 +150,15 @@ void print(const std::string& name, const bench::Measurements& measurements, con
     std::fflush(stdout);
 }
 
+// Lets the ranks that mpirun has started share each batch.
+void join_world(std::int64_t parts)
+{
+#ifdef REPRISE_BENCH_HAS_MPI
+    bench::world = reprise::distributed::mpi_world();
+#endif
+    bench::parts = bench::world.size() > 1 ? bench::world.size() : parts;
+}
+
 bool chosen(const std::string& name, const std::vector<std::string>& only, bool exact)
 {
     return only.empty() || std::any_of(only.begin(), only.end(), [&](const std::string& o) {
@@ -150,18 +174,24 @@ int main(int argc, char** argv)
         "Times Reprise's ops and training steps.  bench/torch_bench.py times the same names in PyTorch."};
     std::vector<std::string> only;
     std::string device_name, profile, plan, timeline;
+    std::int64_t parts = 1;
     bool json = false, exact = false, quick = false, list = false;
     app.add_option("--only", only, "Names, or parts of names")->delimiter(',');
     app.add_option("--device", device_name, "A name that `reprise devices` lists");
     app.add_option("--profile", profile, "Print what each launch of this workload takes");
     app.add_option("--plan", plan, "Print the plan of this workload, with flops and bytes of each launch");
     app.add_option("--timeline", timeline, "Draw a step with delayed exchanges (SVG)");
+    app.add_option("--parts", parts,
+                   "Compute one of N parts of each training step's batch; under mpirun N is the "
+                   "number of processes")
+        ->check(CLI::PositiveNumber);
     app.add_flag("--json", json, "One JSON line for each workload");
     app.add_flag("--exact", exact, "Take --only as whole names");
     app.add_flag("--quick", quick, "Fewer runs");
     app.add_flag("!--no-fuse", bench::recording.fuse, "Record without the fuser");
     app.add_flag("--list", list, "Print the names");
     CLI11_PARSE(app, argc, argv);
+    join_world(parts);
 
     std::vector<bench::Workload> all = bench::op_workloads();
     for (bench::Workload& w : bench::training_workloads()) all.push_back(std::move(w));
@@ -173,26 +203,35 @@ int main(int argc, char** argv)
     for (bench::Report& r : bench::checkpoint_reports()) reports.push_back(std::move(r));
     for (bench::Report& r : bench::budget_reports()) reports.push_back(std::move(r));
     for (bench::Report& r : bench::exchange_reports()) reports.push_back(std::move(r));
+    for (bench::Report& r : bench::collective_reports()) reports.push_back(std::move(r));
     try {
         if (list) {
             for (const bench::Workload& w : all) std::printf("%s\n", w.name.c_str());
             for (const bench::Report& r : reports) std::printf("%s\n", r.name.c_str());
             return 0;
         }
-        const reprise::Device device =
-            device_name.empty() ? reprise::default_device() : reprise::Device(device_name);
+        const reprise::Device device = device_name.empty() ? reprise::distributed::local_device(bench::world)
+                                                           : reprise::Device(device_name);
         reprise::set_default_device(device);
         if (!profile.empty()) return bench::print_profile(all, profile, device);
         if (!plan.empty()) return bench::print_plan(all, plan, device);
         if (!timeline.empty()) return bench::draw_exchanges(timeline, device), 0;
+        const bool prints = bench::world.rank() == 0;
         for (const bench::Workload& w : all) {
             if (!chosen(w.name, only, exact)) continue;
-            if (w.cycle) print_cycle(w, measure_cycle(w, device, quick), device.description(), json);
-            else print(w, measure(w, device, quick), device.description(), json);
+            if (w.cycle) {
+                const CycleTiming t = measure_cycle(w, device, quick);
+                if (prints) print_cycle(w, t, device.description(), json);
+            } else {
+                const Timing t = measure(w, device, quick);
+                if (prints) print(w, t, device.description(), json);
+            }
         }
-        for (const bench::Report& r : reports)
-            if (chosen(r.name, only, exact))
-                print(r.name, r.measure(device, quick), device.description(), json);
+        for (const bench::Report& r : reports) {
+            if (!chosen(r.name, only, exact)) continue;
+            const bench::Measurements m = r.measure(device, quick);
+            if (prints) print(r.name, m, device.description(), json);
+        }
     } catch (const std::exception& e) {
         std::fprintf(stderr, "reprise_bench: %s\n", e.what());
         return 1;

@@ -12,7 +12,7 @@ using rp::Tensor;
 
 namespace {
 
-constexpr std::int64_t words = 30522, longest = 128, features = 384, batch = 8;
+constexpr std::int64_t words = 30522, longest = 128, features = 384;
 
 struct Encoder : nn::Module {
     nn::Embedding tok{words, features}, pos{longest, features};
@@ -43,14 +43,17 @@ struct Encoder : nn::Module {
 
 struct Training {
     Encoder net;
+    std::shared_ptr<void> exchanges = data_parallel(net);
     rp::optim::AdamW optimizer{net.parameters(), {.lr = 1e-4}};
     rp::Program step{};
 };
 
-Tensor indices(const rp::Shape& shape, std::size_t count, std::uint32_t below)
+Tensor indices(const rp::Shape& shape, std::uint32_t below)
 {
-    std::vector<std::int32_t> v(count);
-    for (std::size_t i = 0; i < count; ++i)
+    std::int64_t count = 1;
+    for (const rp::Dim& d : shape) count *= d.value();
+    std::vector<std::int32_t> v(static_cast<std::size_t>(count));
+    for (std::size_t i = 0; i < v.size(); ++i)
         v[i] = static_cast<std::int32_t>((static_cast<std::uint32_t>(i) + 1) * 2654435761u % 4294967291u %
                                          below);
     return rp::from_vector(v, shape);
@@ -62,8 +65,8 @@ std::vector<Workload> minilm_workloads()
 {
     return {{.name = "train_minilm_b8_adamw", .flops = 65e9, .make = [] {
                  auto training = std::make_shared<Training>();
-                 const Tensor x = indices({batch, longest}, batch * longest, words),
-                              y = indices({batch}, batch, 2);
+                 const std::int64_t batch = part_of(8);
+                 const Tensor x = indices({batch, longest}, words), y = indices({batch}, 2);
                  training->step = rp::record_function(
                      [&t = *training](const std::vector<Tensor>& in) {
                          const Tensor loss = rp::cross_entropy(t.net(in[0]), in[1]);

@@ -98,8 +98,9 @@ template <class Net, class Optimizer, class Options, class Loss>
 rp::TracedFunction function(const Options& options, Loss loss)
 {
     auto net = std::make_shared<Net>();
+    const std::shared_ptr<void> exchanges = data_parallel(*net);
     auto optimizer = std::make_shared<Optimizer>(net->parameters(), options);
-    return [net, optimizer, loss](const std::vector<Tensor>& in) {
+    return [net, exchanges, optimizer, loss](const std::vector<Tensor>& in) {
         const Tensor l = loss(*net, in);
         optimizer->zero_grad();
         l.backward();
@@ -144,23 +145,25 @@ std::vector<Workload> training_workloads()
         {"train_mlp_b128_sgd", 0.413e9, 0,
          [] {
              return step<Mlp, rp::optim::SGD>(rp::optim::SGD::Options{.lr = 0.1}, classes,
-                                              {normal({128, 784}), labels(128)});
+                                              {normal({part_of(128), 784}), labels(part_of(128))});
          }},
         {"train_cnn_b128_adam", 3.199e9, 0,
          [] {
              return step<Cnn, rp::optim::Adam>(rp::optim::Adam::Options{}, classes,
-                                               {normal({128, 1, 28, 28}), labels(128)});
+                                               {normal({part_of(128), 1, 28, 28}), labels(part_of(128))});
          }},
         {"train_resnet8_b64_sgdm", 0, 0,
          [] {
              return step<ResNet8, rp::optim::SGD>(rp::optim::SGD::Options{.lr = 0.1, .momentum = 0.9},
-                                                  classes, {normal({64, 3, 32, 32}), labels(64)});
+                                                  classes,
+                                                  {normal({part_of(64), 3, 32, 32}), labels(part_of(64))});
          }},
         {"train_diffusion_b4_adam", 0, 0,
          [] {
-             return step<Denoise, rp::optim::Adam>(
-                 rp::optim::Adam::Options{}, noise,
-                 {normal({4, 4, 32, 32}), normal({4, 4, 32, 32}), rp::rand({4, 1, 1, 1})});
+             return step<Denoise, rp::optim::Adam>(rp::optim::Adam::Options{}, noise,
+                                                   {normal({part_of(4), 4, 32, 32}),
+                                                    normal({part_of(4), 4, 32, 32}),
+                                                    rp::rand({part_of(4), 1, 1, 1})});
          }},
     };
 }

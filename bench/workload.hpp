@@ -4,10 +4,12 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include <reprise/distributed.hpp>
 #include <reprise/reprise.hpp>
 
 namespace bench {
@@ -65,10 +67,28 @@ std::vector<Report> fusion_reports();
 std::vector<Report> checkpoint_reports();
 std::vector<Report> budget_reports();
 std::vector<Report> exchange_reports();
+std::vector<Report> collective_reports(); // of a world of several ranks
 // Draws when the device computes and when exchanges happen in a step whose exchanges are delayed.
 void draw_exchanges(const std::filesystem::path& svg, const reprise::Device&);
 
-inline reprise::RecordOptions recording; // options for recording all workloads
+inline reprise::RecordOptions recording;  // options for recording all workloads
+inline reprise::distributed::World world; // the ranks that share the batch of a training step
+inline std::int64_t parts = 1;            // number of equal parts of a batch, of which a process computes one
+
+// Returns the rows of this process's part of a batch.
+inline std::int64_t part_of(std::int64_t rows)
+{
+    if (rows % parts != 0)
+        throw std::invalid_argument("A batch of " + std::to_string(rows) + " rows has no " +
+                                    std::to_string(parts) + " equal parts.");
+    return rows / parts;
+}
+
+// Lets a backward pass exchange the gradients of the module, while the returned object exists.
+template <class Net> std::shared_ptr<void> data_parallel(Net& net)
+{
+    return std::make_shared<reprise::nn::DistributedDataParallel<Net>>(net, world);
+}
 
 inline reprise::Tensor normal(const reprise::Shape& s) { return reprise::randn(s); }
 

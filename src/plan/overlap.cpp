@@ -1,6 +1,8 @@
 // Lets host calls run beside other launches.  A host call, and the copies of what only it reads, move up to where their
 // inputs exist; calls keep their order, which is that of all machines that take part.  Launches that depend on a host
-// call wait until no others are left.  All others keep their order.  Plans without host calls do not change.
+// call wait until no others are left, or until nothing but copies and scalings that wait for it keep the next call from
+// its begin: the share of a rank's samples, which the host computes, scales all gradients that are exchanged.  All others
+// keep their order.  Plans without host calls do not change.
 #include <algorithm>
 #include <set>
 #include <utility>
@@ -28,16 +30,20 @@ public:
     {
         for (std::uint32_t g = 0; g < groups_.size(); ++g)
             if (groups_[g].missing == 0) make_ready(g);
+        find_work_before_calls();
         while (order_.size() < plan_.launches.size()) {
-            if (ready_.empty() || recomputes_too_early(ready_.begin()->second)) end_first_call();
+            if (ready_.empty() || recomputes_too_early(ready_.begin()->second) || next_call_waits())
+                end_first_call();
             else emit(ready_.extract(ready_.begin()).value().second);
         }
         reorder(plan_, order_);
     }
 
 private:
-    // A copy of gradients into a bucket, its scaling and its copy for the host are that far from the call.
-    static constexpr std::uint32_t furthest = 3, too_far = furthest + 1;
+    static constexpr std::size_t no_call = static_cast<std::size_t>(-1);
+    // Launches from the copy of another call's result to a call: that copy, a division, a cast, the scaling of a bucket
+    // and its copy for the host.
+    static constexpr std::uint32_t furthest = 5, too_far = furthest + 1;
 
     // A launch and its fallbacks.
     struct Group {
@@ -45,6 +51,7 @@ private:
         std::uint32_t missing = 0; // groups that must precede it and have not
         std::vector<std::uint32_t> next{};
         bool is_emitted = false;
+        std::size_t needed_by = no_call; // the first call that depends on it
         std::uint32_t distance =
             too_far; // launches from it to the host call that alone reads its results; 0: a call
     };
@@ -97,6 +104,34 @@ private:
         return is_read ? std::min(largest, too_far) : too_far;
     }
 
+    // Counts for each call the groups that it depends on and no call before it does, without those near a call.
+    void find_work_before_calls()
+    {
+        std::vector<std::vector<std::uint32_t>> before(groups_.size());
+        for (std::uint32_t g = 0; g < groups_.size(); ++g)
+            for (const std::uint32_t n : groups_[g].next) before[n].push_back(g);
+        work_.assign(calls_.size(), 0);
+        std::vector<std::uint32_t> left;
+        for (std::size_t call = 0; call < calls_.size(); ++call)
+            for (left = {calls_[call]}; !left.empty();) {
+                const std::uint32_t g = left.back();
+                left.pop_back();
+                for (const std::uint32_t b : before[g]) {
+                    if (groups_[b].needed_by != no_call || is_call(b)) continue;
+                    groups_[b].needed_by = call;
+                    if (groups_[b].distance > furthest) ++work_[call];
+                    left.push_back(b);
+                }
+            }
+    }
+
+    // Whether all that the next call still needs, beside calls that run, are launches near a call that wait for these.
+    bool next_call_waits() const
+    {
+        return !running_.empty() && begun_ < calls_.size() && work_[begun_] == 0 &&
+               ready_.begin()->first > furthest;
+    }
+
     // Whether an earlier launch waits for a call: recomputed values would live until it has run.
     bool recomputes_too_early(std::uint32_t g)
     {
@@ -113,6 +148,7 @@ private:
     {
         for (std::uint32_t i = groups_[g].begin; i < groups_[g].end; ++i) order_.push_back(i);
         groups_[g].is_emitted = true;
+        if (groups_[g].needed_by != no_call && groups_[g].distance > furthest) --work_[groups_[g].needed_by];
         if (!is_call(g)) return end(g);
         running_.push_back(g);
         if (++begun_ < calls_.size()) release(calls_[begun_]);
@@ -142,6 +178,7 @@ private:
     // Groups that nothing must precede any more: those near a call first, the rest in the order of the plan.
     std::set<std::pair<std::uint32_t, std::uint32_t>> ready_;
     std::vector<std::uint32_t> calls_;   // groups
+    std::vector<std::size_t> work_;      // by call: groups that are left, as find_work_before_calls() counts
     std::uint32_t first_left_ = 0;       // no group before it is left
     std::size_t begun_ = 0;              // number of calls that have begun
     std::vector<std::uint32_t> running_; // host calls that have not ended

@@ -73,6 +73,29 @@ TEST_F(Overlap, CallsBeginEarlyAndTheirReadersWait)
     EXPECT_EQ(p.plan.values[s2].last, first->joins - 1);
 }
 
+// The result of the first call scales what the second one sends, which therefore does not wait for the end.
+TEST_F(Overlap, ScalingByACallsResultDoesNotWaitForTheEnd)
+{
+    const auto x = p.external(), g2 = p.temporary(), g1 = p.temporary(), share = p.temporary(),
+               b = p.temporary(), s0 = shared(), r0 = shared(), s1 = shared(), r1 = shared();
+    const auto product = [&](std::uint32_t from, std::uint32_t to) {
+        p.plan.launches[p.launch({from}, {to})].flops = 1000;
+    };
+    p.launch({x}, {s0});
+    call(s0, r0);                 // call 1
+    product(x, g2);               // launch 2
+    product(g2, g1);              // launch 3
+    p.launch({r0}, {share});      // launch 4
+    p.launch({g2, share}, {b});   // launch 5
+    p.launch({b}, {s1});          // launch 6
+    call(s1, r1);                 // call 7
+    p.launch({r1}, {p.output()}); // launch 8
+    product(g1, p.output());      // launch 9
+    overlap_host_calls(p.plan);
+    EXPECT_THAT(p.labels(), ElementsAre("launch 0", "call 1", "launch 2", "launch 4", "launch 5", "launch 6",
+                                        "call 7", "launch 3", "launch 9", "launch 8"));
+}
+
 // A write of what a waiting launch reads waits, too.
 TEST_F(Overlap, WritersWaitForReadersThatWait)
 {
