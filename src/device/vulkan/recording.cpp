@@ -196,7 +196,8 @@ std::vector<VkCommandBuffer> VulkanRecording::record_segments(const std::vector<
             if (i == segment.first && with.marks) {
                 times->write_mark(list, mark);
             }
-            if (launches_timed_ > 0) {
+            const bool is_marked = i == segment.first && i > 0 && launch.cut; // by the segment before
+            if (launches_timed_ > 0 && !is_marked) {
                 times->write_mark(list, i);
             }
             if (i == segment.first || launch.epoch != launches_[i - 1].epoch) {
@@ -217,7 +218,11 @@ std::vector<VkCommandBuffer> VulkanRecording::record_segments(const std::vector<
         if (with.marks) {
             times->write_mark(list, mark + 1);
         }
-        if (segment.last < launches_.size() && launches_[segment.last].cut) host_barrier(device, list);
+        if (segment.last < launches_.size() && launches_[segment.last].cut) {
+            // The next launch gets the time for which its segment waits.
+            if (launches_timed_ > 0) times->write_mark(list, segment.last);
+            host_barrier(device, list);
+        }
         resources_->arena->end(list);
         lists.push_back(list);
     }
