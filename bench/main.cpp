@@ -8,6 +8,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "pairs.hpp"
 #include "profile.hpp"
 #include "workload.hpp"
 
@@ -30,7 +31,8 @@ bool agreed(bool own)
 
 struct Timing {
     double median = 0, min = 0, first = 0;
-    std::size_t runs = 0;
+    std::vector<double> runs{};                           // in the order in which they ran
+    double exchanges = 0, bytes_sent = 0, exchanging = 0; // of each run: counts, and the seconds of exchanges
 };
 
 Timing measure(const bench::Workload& w, const reprise::Device& device, bool quick)
@@ -48,22 +50,27 @@ Timing measure(const bench::Workload& w, const reprise::Device& device, bool qui
         run();
         device.synchronize();
     } while (agreed(seconds(start) < warm));
-    std::vector<double> times;
+    std::vector<double>& times = t.runs;
     start = Clock::now();
     const auto goes_on = [&] {
         if (seconds(start) > 60 && times.size() >= 5) return false;
         return times.size() < min_runs || (seconds(start) < budget && times.size() < max_runs);
     };
     while (agreed(goes_on())) {
+        const auto before = bench::world.traffic();
         const Clock::time_point one = Clock::now();
         run();
         device.synchronize();
         times.push_back(seconds(one));
+        const auto after = bench::world.traffic();
+        t.exchanges += static_cast<double>(after.exchanges - before.exchanges);
+        t.bytes_sent += static_cast<double>(after.bytes_sent - before.bytes_sent);
+        t.exchanging += after.seconds - before.seconds;
     }
-    std::sort(times.begin(), times.end());
-    t.median = times[times.size() / 2];
-    t.min = times.front();
-    t.runs = times.size();
+    const auto count = static_cast<double>(times.size());
+    for (double* sum : {&t.exchanges, &t.bytes_sent, &t.exchanging}) *sum /= count;
+    t.median = bench::median(times);
+    t.min = *std::min_element(times.begin(), times.end());
     return t;
 }
 
@@ -121,17 +128,29 @@ void print_cycle(const bench::Workload& w, const CycleTiming& t, const std::stri
     std::fflush(stdout);
 }
 
-void print(const bench::Workload& w, const Timing& t, const std::string& device, bool json)
+void print(const bench::Workload& w, const Timing& t, const std::string& device, bool json, bool all_times)
 {
     if (!json) {
         std::printf("%-32s %10.3f ms", w.name.c_str(), t.median * 1e3);
         if (w.flops > 0) std::printf("  %8.2f GFLOP/s", w.flops / t.median / 1e9);
         if (w.bytes > 0) std::printf("  %8.2f GB/s", w.bytes / t.median / 1e9);
+        if (t.exchanges > 0)
+            std::printf("  %g exchanges of %.3f ms together, %.3f MB sent", t.exchanges, t.exchanging * 1e3,
+                        t.bytes_sent / 1e6);
         std::printf("\n");
     } else {
         std::printf("{\"name\": \"%s\", \"mode\": \"replay\", \"ms\": %.4g, \"min_ms\": %.4g, \"iters\": "
                     "%zu, \"first_s\": %.4g",
-                    w.name.c_str(), t.median * 1e3, t.min * 1e3, t.runs, t.first);
+                    w.name.c_str(), t.median * 1e3, t.min * 1e3, t.runs.size(), t.first);
+        if (all_times) {
+            std::printf(", \"times_ms\": [");
+            for (std::size_t i = 0; i < t.runs.size(); ++i)
+                std::printf(i ? ", %.4g" : "%.4g", t.runs[i] * 1e3);
+            std::printf("]");
+        }
+        if (t.exchanges > 0)
+            std::printf(", \"exchanges\": %.4g, \"bytes_sent\": %.6g, \"exchanges_ms\": %.4g", t.exchanges,
+                        t.bytes_sent, t.exchanging * 1e3);
         if (w.flops > 0) std::printf(", \"gflops\": %.4g", w.flops / t.median / 1e9);
         if (w.bytes > 0) std::printf(", \"gbps\": %.4g", w.bytes / t.median / 1e9);
         std::printf(", \"device\": \"%s\"}\n", device.c_str());
@@ -175,7 +194,7 @@ int main(int argc, char** argv)
     std::vector<std::string> only;
     std::string device_name, profile, plan, timeline;
     std::int64_t parts = 1;
-    bool json = false, exact = false, quick = false, list = false;
+    bool json = false, exact = false, quick = false, list = false, all_times = false;
     app.add_option("--only", only, "Names, or parts of names")->delimiter(',');
     app.add_option("--device", device_name, "A name that `reprise devices` lists");
     app.add_option("--profile", profile, "Print what each launch of this workload takes");
@@ -186,6 +205,7 @@ int main(int argc, char** argv)
                    "number of processes")
         ->check(CLI::PositiveNumber);
     app.add_flag("--json", json, "One JSON line for each workload");
+    app.add_flag("--all-times", all_times, "With --json: the time of every run");
     app.add_flag("--exact", exact, "Take --only as whole names");
     app.add_flag("--quick", quick, "Fewer runs");
     app.add_flag("!--no-fuse", bench::recording.fuse, "Record without the fuser");
@@ -224,7 +244,7 @@ int main(int argc, char** argv)
                 if (prints) print_cycle(w, t, device.description(), json);
             } else {
                 const Timing t = measure(w, device, quick);
-                if (prints) print(w, t, device.description(), json);
+                if (prints) print(w, t, device.description(), json, all_times);
             }
         }
         for (const bench::Report& r : reports) {
