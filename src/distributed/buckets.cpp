@@ -1,29 +1,40 @@
 #include "distributed/buckets.hpp"
 
+#include <algorithm>
+
 #include <reprise/ops/shapes.hpp>
 
 namespace reprise::distributed {
 
-void each_bucket(const Tensors& tensors, std::int64_t first_bytes, std::int64_t bytes,
-                 const std::function<void(const Tensors&)>& f)
+std::vector<Bucket> buckets_of(const Tensors& tensors, std::int64_t first_bytes, std::int64_t bytes)
 {
-    Tensors bucket;
-    std::int64_t size = 0, limit = first_bytes;
-    const auto end_bucket = [&] {
-        if (bucket.empty()) return;
-        f(bucket);
-        bucket.clear();
-        size = 0;
-        limit = bytes;
+    const auto bytes_of = [](const Tensor& t) {
+        return t.numel().value() * static_cast<std::int64_t>(size_of(t.dtype()));
     };
-    for (const Tensor& t : tensors) {
-        if (!bucket.empty() && (t.dtype() != bucket[0].dtype() || t.device() != bucket[0].device()))
-            end_bucket();
-        bucket.push_back(t);
-        size += t.numel().value() * static_cast<std::int64_t>(size_of(t.dtype()));
-        if (size >= limit) end_bucket();
+    std::vector<Bucket> buckets;
+    std::int64_t left = 0; // bytes until the current bucket ends
+    for (std::size_t i = 0; i < tensors.size(); ++i) {
+        const Tensor& t = tensors[i];
+        const bool is_other =
+            i > 0 && (t.dtype() != tensors[i - 1].dtype() || t.device() != tensors[i - 1].device());
+        if (left <= 0 || is_other) {
+            left = buckets.empty() ? first_bytes : bytes;
+            buckets.emplace_back();
+        }
+        buckets.back().push_back(i);
+        left -= bytes_of(t);
     }
-    end_bucket();
+    for (Bucket& b : buckets)
+        std::stable_partition(b.begin(), b.end(),
+                              [&](std::size_t i) { return bytes_of(tensors[i]) % 16 == 0; });
+    return buckets;
+}
+
+Tensors chosen(const Tensors& tensors, const Bucket& bucket)
+{
+    Tensors out;
+    for (const std::size_t i : bucket) out.push_back(tensors[i]);
+    return out;
 }
 
 Tensor joined(Tensors parts)

@@ -20,8 +20,9 @@
 
 namespace reprise::detail {
 
-using distributed::all_reduce, distributed::cut, distributed::each_bucket, distributed::joined,
-    distributed::reduce_scatter, distributed::ReduceOp, distributed::Tensors;
+using distributed::all_reduce, distributed::Bucket, distributed::buckets_of, distributed::chosen,
+    distributed::cut, distributed::joined, distributed::reduce_scatter, distributed::ReduceOp,
+    distributed::Tensors;
 using nn::DistributedDataParallelOptions, nn::Module;
 
 GradientReducer::Shared::Shared(Module& m, distributed::World w, const DistributedDataParallelOptions& o)
@@ -32,11 +33,11 @@ void GradientReducer::Shared::broadcast_all(std::vector<Variable> variables)
 {
     const no_grad off;
     const Tensors values(variables.begin(), variables.end());
-    std::size_t next = 0;
-    each_bucket(values, options.bucket_bytes, options.bucket_bytes, [&](const Tensors& bucket) {
-        const Tensors received = cut(distributed::broadcast(joined(bucket), world), bucket);
-        for (const Tensor& t : received) variables[next++].assign(t);
-    });
+    for (const Bucket& bucket : buckets_of(values, options.bucket_bytes, options.bucket_bytes)) {
+        const Tensors own = chosen(values, bucket),
+                      received = cut(distributed::broadcast(joined(own), world), own);
+        for (std::size_t k = 0; k < bucket.size(); ++k) variables[bucket[k]].assign(received[k]);
+    }
 }
 
 void GradientReducer::Shared::called(const Tensors& inputs)
@@ -91,38 +92,38 @@ void GradientReducer::Shared::reduce_whole(const std::vector<Gradient>& gradient
 {
     Tensors values;
     for (const Gradient& g : gradients) values.push_back(g.value);
-    auto next = gradients.begin();
-    each_bucket(values, options.first_bucket_bytes, options.bucket_bytes, [&](const Tensors& bucket) {
-        const Tensor own = joined(bucket);
+    for (const Bucket& bucket : buckets_of(values, options.first_bucket_bytes, options.bucket_bytes)) {
+        const Tensors own = chosen(values, bucket);
         const Tensor mean =
-            mean_of(own, share, [&](const Tensor& t, ReduceOp r) { return all_reduce(t, world, r); });
-        for (const Tensor& t : cut(mean, bucket)) Variable(next++->parameter).set_grad(t);
-    });
+            mean_of(joined(own), share, [&](const Tensor& t, ReduceOp r) { return all_reduce(t, world, r); });
+        const Tensors means = cut(mean, own);
+        for (std::size_t k = 0; k < bucket.size(); ++k)
+            Variable(gradients[bucket[k]].parameter).set_grad(means[k]);
+    }
 }
 
 void GradientReducer::Shared::reduce_to_shards(const std::vector<Gradient>& gradients, const Tensor& share)
 {
     Tensors values;
     for (const Gradient& g : gradients) values.push_back(g.value);
-    auto next = gradients.begin();
-    each_bucket(values, options.first_bucket_bytes, options.bucket_bytes, [&](const Tensors& bucket) {
+    for (const Bucket& bucket : buckets_of(values, options.first_bucket_bytes, options.bucket_bytes)) {
         Tensors rows, own_shards; // a row for each rank, of all tensors
-        for (std::size_t i = 0; i < bucket.size(); ++i) {
-            rows.push_back(distributed::to_shards(bucket[i], world.size()));
-            own_shards.push_back(shards.at((next + static_cast<std::ptrdiff_t>(i))->parameter.cell().get()));
+        for (const std::size_t i : bucket) {
+            rows.push_back(distributed::to_shards(values[i], world.size()));
+            own_shards.push_back(shards.at(gradients[i].parameter.cell().get()));
         }
         const Tensor own = rows.size() == 1 ? rows[0] : cat(rows, 1);
         const Tensor mean =
             mean_of(own, share, [&](const Tensor& t, ReduceOp r) { return reduce_scatter(t, world, r); });
         const Tensors reduced = cut(reshape(mean, {-1}), own_shards);
-        for (const Tensor& gradient : reduced) {
-            Variable parameter = next++->parameter;
+        for (std::size_t k = 0; k < bucket.size(); ++k) {
+            Variable parameter = gradients[bucket[k]].parameter;
             Variable& shard = shards.at(parameter.cell().get());
             parameter.zero_grad();
             const std::shared_ptr<graph::Cell> before = graph::grad_to_add_to(shard);
-            shard.set_grad(before ? Tensor(before) + gradient : gradient);
+            shard.set_grad(before ? Tensor(before) + reduced[k] : reduced[k]);
         }
-    });
+    }
 }
 
 Tensor GradientReducer::Shared::share_of_samples(const Tensor& like) const

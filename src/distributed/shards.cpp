@@ -141,19 +141,18 @@ void Shards::gather() const
             shards.push_back(e.shard.detach());
             parameters.push_back(e.parameter);
         }
-    std::size_t next = 0;
     const std::int64_t bytes = std::max<std::int64_t>(reducer_->options.bucket_bytes / ranks, 1);
-    distributed::each_bucket(shards, bytes, bytes, [&](const distributed::Tensors& bucket) {
-        const Tensor own = distributed::joined(bucket);
+    for (const distributed::Bucket& bucket : distributed::buckets_of(shards, bytes, bytes)) {
+        const Tensor own = distributed::joined(distributed::chosen(shards, bucket));
         const Tensor all = reshape(distributed::all_gather(own, reducer_->world),
                                    {ranks, own.numel()}); // a row for each rank
         Dim at = 0;
-        for (const Tensor& shard : bucket) {
-            Variable& p = parameters[next++];
-            p.assign(distributed::from_shards(narrow(all, 1, at, shard.numel()), p.shape()));
-            at += shard.numel();
+        for (const std::size_t i : bucket) {
+            const Dim size = shards[i].numel();
+            parameters[i].assign(distributed::from_shards(narrow(all, 1, at, size), parameters[i].shape()));
+            at += size;
         }
-    });
+    }
 }
 
 void Shards::clear_gradients(bool set_to_none)

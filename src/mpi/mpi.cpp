@@ -20,7 +20,9 @@ namespace reprise::distributed {
 namespace {
 
 constexpr std::size_t max_message = std::size_t{1} << 30; // bytes; counts of MPI are ints
-constexpr std::chrono::microseconds spin{200}; // how long a wait polls before it sleeps between polls
+// How long a wait polls before it sleeps between polls: for a rank that is late, and while bytes move, which MPI carries
+// in many small parts that each need a poll.
+constexpr std::chrono::microseconds polls_for_label{200}, polls_for_bytes{5000};
 enum Tag : int { of_label, of_bytes };
 
 void check(int result, const char* function)
@@ -117,10 +119,10 @@ private:
                 send_to(peers_[i], std::as_bytes(std::span(own_.get(), 1)), of_label);
                 send_to(peers_[i], bytes_to(peers_[i]), of_bytes);
             }
-            wait([&](const Pending& p) { return p.tag == of_label && p.receives; });
+            wait(polls_for_label, [&](const Pending& p) { return p.tag == of_label && p.receives; });
             for (std::size_t i = 0; i < peers_.size(); ++i) require_same(label_, labels_[i], peers_[i]);
             for (const int k : peers_) receive_from(k, bytes_from(k), of_bytes);
-            wait([](const Pending&) { return true; });
+            wait(polls_for_bytes, [](const Pending&) { return true; });
         }
 
     private:
@@ -157,8 +159,8 @@ private:
             return requests_.emplace_back(MPI_REQUEST_NULL);
         }
 
-        // Waits for the requests that `which` chooses.
-        template <class Which> void wait(const Which& which)
+        // Waits for the requests that `which` chooses, and polls for the time `polls` before it sleeps.
+        template <class Which> void wait(std::chrono::microseconds polls, const Which& which)
         {
             const auto from = std::chrono::steady_clock::now();
             std::vector<int> late;
@@ -176,7 +178,7 @@ private:
                 const auto now = std::chrono::steady_clock::now();
                 if (some > 0 && some != MPI_UNDEFINED) end_ = now + limit_; // something has arrived
                 if (now > end_) break;
-                if (now - from < spin) std::this_thread::yield();
+                if (now - from < polls) std::this_thread::yield();
                 else std::this_thread::sleep_for(std::chrono::microseconds(50));
             }
             std::sort(late.begin(), late.end());
