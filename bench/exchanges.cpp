@@ -2,18 +2,15 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <memory>
-#include <mutex>
-#include <thread>
-#include <utility>
 
 #include <reprise/distributed.hpp>
 #include <reprise/profiler.hpp>
 #include <reprise/train.hpp>
 
 #include "../samples/common/gpt.hpp"
+#include "echo.hpp"
 #include "pairs.hpp"
 #include "workload.hpp"
 
@@ -25,7 +22,6 @@ using rp::Tensor;
 namespace {
 
 using Clock = std::chrono::steady_clock;
-using rp::distributed::Transport;
 
 constexpr std::int64_t classes = 96, length = 128, batch = 16;
 
@@ -33,40 +29,6 @@ double seconds(Clock::time_point from, Clock::time_point to)
 {
     return std::chrono::duration<double>(to - from).count();
 }
-
-// Stands for a second rank that computes the same and is never late: an exchange takes `delay`, and gives back what was
-// sent.
-class Echo final : public Transport {
-public:
-    struct Interval {
-        Clock::time_point begin, end;
-    };
-    std::chrono::microseconds delay{0};
-
-    int rank() const override { return 0; }
-    int size() const override { return 2; }
-    int local_rank() const override { return 0; }
-    std::string description() const override { return "echo"; }
-    void exchange(const Label&, std::span<const std::span<const std::byte>> send,
-                  std::span<const std::span<std::byte>> receive, std::chrono::milliseconds) override
-    {
-        const Clock::time_point begin = Clock::now();
-        if (delay.count() > 0) std::this_thread::sleep_for(delay);
-        if (const std::size_t bytes = std::min(send[1].size(), receive[1].size()); bytes > 0)
-            std::memcpy(receive[1].data(), send[1].data(), bytes);
-        const std::lock_guard lock(mutex_);
-        intervals_.push_back({begin, Clock::now()});
-    }
-    std::vector<Interval> take()
-    {
-        const std::lock_guard lock(mutex_);
-        return std::exchange(intervals_, {});
-    }
-
-private:
-    std::mutex mutex_;
-    std::vector<Interval> intervals_;
-};
 
 struct Training {
     Training(const rp::distributed::World& world, std::int64_t bucket_bytes)
@@ -106,7 +68,7 @@ double call_cost(const Training& t, const rp::Device& device, bool quick)
 
 Measurements measure(const rp::Device& device, bool quick)
 {
-    const auto echo = std::make_shared<Echo>();
+    const auto echo = std::make_shared<Echo>(2);
     Training alone(rp::distributed::World(), 256 << 10), two(rp::distributed::World(echo), 256 << 10);
     const auto wait = [&](const Training& t) {
         return [&] {
@@ -154,7 +116,7 @@ std::vector<Report> exchange_reports() { return {{"exchanges_gptmini", measure}}
 
 void draw_exchanges(const std::filesystem::path& path, const rp::Device& device)
 {
-    const auto echo = std::make_shared<Echo>();
+    const auto echo = std::make_shared<Echo>(2);
     Training training(rp::distributed::World(echo), 256 << 10);
     training();
     device.synchronize();

@@ -4,10 +4,12 @@
 #include <chrono>
 #include <cstdio>
 #include <exception>
+#include <memory>
 #include <sstream>
 
 #include <CLI/CLI.hpp>
 
+#include "echo.hpp"
 #include "pairs.hpp"
 #include "profile.hpp"
 #include "workload.hpp"
@@ -170,12 +172,14 @@ void print(const std::string& name, const bench::Measurements& measurements, con
 }
 
 // Lets the ranks that mpirun has started share each batch.
-void join_world(std::int64_t parts)
+void join_world(std::int64_t parts, bool echo)
 {
 #ifdef REPRISE_BENCH_HAS_MPI
     bench::world = reprise::distributed::mpi_world();
 #endif
     bench::parts = bench::world.size() > 1 ? bench::world.size() : parts;
+    if (echo && bench::world.size() == 1)
+        bench::world = reprise::distributed::World(std::make_shared<bench::Echo>(static_cast<int>(parts)));
 }
 
 bool chosen(const std::string& name, const std::vector<std::string>& only, bool exact)
@@ -194,7 +198,7 @@ int main(int argc, char** argv)
     std::vector<std::string> only;
     std::string device_name, profile, plan, timeline;
     std::int64_t parts = 1;
-    bool json = false, exact = false, quick = false, list = false, all_times = false;
+    bool json = false, echo = false, exact = false, quick = false, list = false, all_times = false;
     app.add_option("--only", only, "Names, or parts of names")->delimiter(',');
     app.add_option("--device", device_name, "A name that `reprise devices` lists");
     app.add_option("--profile", profile, "Print what each launch of this workload takes");
@@ -204,6 +208,8 @@ int main(int argc, char** argv)
                    "Compute one of N parts of each training step's batch; under mpirun N is the "
                    "number of processes")
         ->check(CLI::PositiveNumber);
+    app.add_flag("--echo", echo,
+                 "With --parts: exchange with others that take no time and give back what was sent");
     app.add_flag("--json", json, "One JSON line for each workload");
     app.add_flag("--all-times", all_times, "With --json: the time of every run");
     app.add_flag("--exact", exact, "Take --only as whole names");
@@ -211,7 +217,7 @@ int main(int argc, char** argv)
     app.add_flag("!--no-fuse", bench::recording.fuse, "Record without the fuser");
     app.add_flag("--list", list, "Print the names");
     CLI11_PARSE(app, argc, argv);
-    join_world(parts);
+    join_world(parts, echo);
 
     std::vector<bench::Workload> all = bench::op_workloads();
     for (bench::Workload& w : bench::training_workloads()) all.push_back(std::move(w));
