@@ -24,11 +24,13 @@ using Clock = std::chrono::steady_clock;
 
 double seconds(Clock::time_point from) { return std::chrono::duration<double>(Clock::now() - from).count(); }
 
-// Returns what rank 0 says: all ranks make the same number of runs.
+reprise::distributed::World launched; // the processes that mpirun has started
+
+// Returns what rank 0 says: all ranks make the same number of runs, and begin them together.
 bool agreed(bool own)
 {
-    if (bench::world.size() == 1) return own;
-    return reprise::distributed::broadcast(reprise::full({1}, own ? 1 : 0), bench::world).item<float>() > 0;
+    if (launched.size() == 1) return own;
+    return reprise::distributed::broadcast(reprise::full({1}, own ? 1 : 0), launched).item<float>() > 0;
 }
 
 struct Timing {
@@ -171,15 +173,16 @@ void print(const std::string& name, const bench::Measurements& measurements, con
     std::fflush(stdout);
 }
 
-// Lets the ranks that mpirun has started share each batch.
+// Lets the processes that mpirun has started share each batch.
 void join_world(std::int64_t parts, bool echo)
 {
 #ifdef REPRISE_BENCH_HAS_MPI
-    bench::world = reprise::distributed::mpi_world();
+    launched = reprise::distributed::mpi_world();
 #endif
-    bench::parts = bench::world.size() > 1 ? bench::world.size() : parts;
-    if (echo && bench::world.size() == 1)
-        bench::world = reprise::distributed::World(std::make_shared<bench::Echo>(static_cast<int>(parts)));
+    bench::parts = launched.size() > 1 ? launched.size() : parts;
+    bench::world =
+        echo ? reprise::distributed::World(std::make_shared<bench::Echo>(static_cast<int>(bench::parts)))
+             : launched;
 }
 
 bool chosen(const std::string& name, const std::vector<std::string>& only, bool exact)
@@ -209,7 +212,7 @@ int main(int argc, char** argv)
                    "number of processes")
         ->check(CLI::PositiveNumber);
     app.add_flag("--echo", echo,
-                 "With --parts: exchange with others that take no time and give back what was sent");
+                 "Exchange with ranks that take no time and give back what was sent; all processes print");
     app.add_flag("--json", json, "One JSON line for each workload");
     app.add_flag("--all-times", all_times, "With --json: the time of every run");
     app.add_flag("--exact", exact, "Take --only as whole names");
@@ -236,13 +239,13 @@ int main(int argc, char** argv)
             for (const bench::Report& r : reports) std::printf("%s\n", r.name.c_str());
             return 0;
         }
-        const reprise::Device device = device_name.empty() ? reprise::distributed::local_device(bench::world)
-                                                           : reprise::Device(device_name);
+        const reprise::Device device =
+            device_name.empty() ? reprise::distributed::local_device(launched) : reprise::Device(device_name);
         reprise::set_default_device(device);
         if (!profile.empty()) return bench::print_profile(all, profile, device);
         if (!plan.empty()) return bench::print_plan(all, plan, device);
         if (!timeline.empty()) return bench::draw_exchanges(timeline, device), 0;
-        const bool prints = bench::world.rank() == 0;
+        const bool prints = launched.rank() == 0 || echo;
         for (const bench::Workload& w : all) {
             if (!chosen(w.name, only, exact)) continue;
             if (w.cycle) {
