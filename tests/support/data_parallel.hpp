@@ -13,19 +13,21 @@ namespace reprise::test {
 struct Net : nn::Module {
     nn::Linear a{6, 16}, b{16, 16}, c{16, 3};
     nn::BatchNorm1d norm{16};
+    nn::Dropout drop;
     bool normalizes;
-    explicit Net(bool with_norm) : normalizes(with_norm)
+    explicit Net(bool with_norm, double dropout = 0) : drop(dropout), normalizes(with_norm)
     {
         register_module("a", a);
         register_module("b", b);
         register_module("c", c);
         register_module("norm", norm);
+        register_module("drop", drop);
     }
     Tensor forward(Tensor x) override
     {
         x = tanh(a(x));
         if (normalizes) x = norm(x);
-        return c(tanh(b(x)));
+        return c(drop(tanh(b(x))));
     }
 };
 
@@ -74,6 +76,9 @@ struct Setting {
     std::int64_t bucket_bytes = 25 << 20;
     bool zero = false; // ZeroRedundancyOptimizer
     DType dtype = f32; // of the parameters
+    int steps = 20;
+    double dropout = 0;
+    bool ends_small = false; // the last batch of each five has a quarter of the rows
 };
 
 inline std::unique_ptr<optim::Optimizer> optimizer_of(nn::DistributedDataParallel<Net>& ddp, const Setting& s)
@@ -88,7 +93,8 @@ inline std::unique_ptr<optim::Optimizer> optimizer_of(nn::DistributedDataParalle
 
 inline Result train(const distributed::World& w, const Device& d, const Begins& begins, const Setting& s)
 {
-    Net net(false);
+    Net net(false, s.dropout);
+    manual_seed(1);
     set_parameters(net, w.rank());
     net.to(d, s.dtype);
     nn::DistributedDataParallel ddp(net, w,
@@ -113,10 +119,11 @@ inline Result train(const distributed::World& w, const Device& d, const Begins& 
         {spec({n, 6}), spec({n}, i64)}, {.device = d});
     Result r;
     const auto rank = static_cast<std::size_t>(w.rank());
-    for (int i = 0; i < 20; ++i) {
+    for (int i = 0; i < s.steps; ++i) {
         double loss = 0;
+        const std::int64_t part = s.ends_small && i % 5 == 4 ? 4 : 1;
         for (int k = 0; k < s.accumulate; ++k) {
-            const Batch b = batch(i * s.accumulate + k, begins[rank], begins[rank + 1], d);
+            const Batch b = batch(i * s.accumulate + k, begins[rank] / part, begins[rank + 1] / part, d);
             const double share =
                 static_cast<double>(begins[rank + 1] - begins[rank]) / static_cast<double>(begins.back());
             const bool last = k + 1 == s.accumulate;
