@@ -220,7 +220,6 @@ int main(int argc, char** argv)
     app.add_flag("!--no-fuse", bench::recording.fuse, "Record without the fuser");
     app.add_flag("--list", list, "Print the names");
     CLI11_PARSE(app, argc, argv);
-    join_world(parts, echo);
 
     std::vector<bench::Workload> all = bench::op_workloads();
     for (bench::Workload& w : bench::training_workloads()) all.push_back(std::move(w));
@@ -232,13 +231,14 @@ int main(int argc, char** argv)
     for (bench::Report& r : bench::checkpoint_reports()) reports.push_back(std::move(r));
     for (bench::Report& r : bench::budget_reports()) reports.push_back(std::move(r));
     for (bench::Report& r : bench::exchange_reports()) reports.push_back(std::move(r));
-    for (bench::Report& r : bench::collective_reports()) reports.push_back(std::move(r));
     try {
         if (list) {
             for (const bench::Workload& w : all) std::printf("%s\n", w.name.c_str());
             for (const bench::Report& r : reports) std::printf("%s\n", r.name.c_str());
             return 0;
         }
+        join_world(parts, echo);
+        for (bench::Report& r : bench::collective_reports()) reports.push_back(std::move(r));
         const reprise::Device device =
             device_name.empty() ? reprise::distributed::local_device(launched) : reprise::Device(device_name);
         reprise::set_default_device(device);

@@ -87,7 +87,8 @@ inline std::int64_t part_of(std::int64_t rows)
 // Lets a backward pass exchange the gradients of the module, while the returned object exists.
 template <class Net> std::shared_ptr<void> data_parallel(Net& net)
 {
-    return std::make_shared<reprise::nn::DistributedDataParallel<Net>>(net, world);
+    return std::make_shared<reprise::nn::DistributedDataParallel<Net>>(
+        net, world, reprise::nn::DistributedDataParallelOptions{.broadcast_buffers = false});
 }
 
 inline reprise::Tensor normal(const reprise::Shape& s) { return reprise::randn(s); }

@@ -196,13 +196,14 @@ void save_checkpoint(const fs::path& path, const std::vector<train::Part>& parts
         for (std::size_t k = 0; k < written.size(); ++k) {
             const std::string of_rank = files.name(generation, static_cast<int>(k), ranks.size());
             std::istringstream in(sizes[k]);
-            in >> bytes >> bytes_of_file;
+            std::uint64_t bytes_of_rank = 0, file_of_rank = 0;
+            in >> bytes_of_rank >> file_of_rank;
             std::error_code error;
-            if (fs::file_size(files.path(of_rank), error) != bytes_of_file)
+            if (fs::file_size(files.path(of_rank), error) != file_of_rank)
                 fail(ErrorKind::file, op, "The file (", of_rank, ") of rank (", k,
                      ") is not in rank 0's folder: give one that all ranks see.");
             for (const std::string& name : written[k]) owners.emplace(name, of_rank);
-            all_bytes += bytes;
+            all_bytes += bytes_of_rank;
         }
         WholeFile index(path);
         index.write(io::make_index(owners, all_bytes));

@@ -20,8 +20,8 @@ namespace reprise::distributed {
 namespace {
 
 constexpr std::size_t max_message = std::size_t{1} << 30; // bytes; counts of MPI are ints
-// How long a wait polls before it sleeps between polls: for a rank that is late, and while bytes move, which MPI carries
-// in many small parts that each need a poll.
+// How long a wait polls before it sleeps between polls: for a rank that is late, and while bytes move, which MPI
+// carries in many small parts that each need a poll.
 constexpr std::chrono::microseconds polls_for_label{200}, polls_for_bytes{5000};
 enum Tag : int { of_label, of_bytes };
 
@@ -162,7 +162,7 @@ private:
         // Waits for the requests that `which` chooses, and polls for the time `polls` before it sleeps.
         template <class Which> void wait(std::chrono::microseconds polls, const Which& which)
         {
-            const auto from = std::chrono::steady_clock::now();
+            auto from = std::chrono::steady_clock::now();
             std::vector<int> late;
             for (;;) {
                 int some = 0;
@@ -176,7 +176,10 @@ private:
                         late.push_back(pending_[i].peer);
                 if (late.empty()) return;
                 const auto now = std::chrono::steady_clock::now();
-                if (some > 0 && some != MPI_UNDEFINED) end_ = now + limit_; // something has arrived
+                if (some > 0 && some != MPI_UNDEFINED) { // something has arrived
+                    end_ = now + limit_;
+                    from = now;
+                }
                 if (now > end_) break;
                 if (now - from < polls) std::this_thread::yield();
                 else std::this_thread::sleep_for(std::chrono::microseconds(50));

@@ -1,8 +1,8 @@
 // Lets host calls run beside other launches.  A host call, and the copies of what only it reads, move up to where their
 // inputs exist; calls keep their order, which is that of all machines that take part.  Launches that depend on a host
 // call wait until no others are left, or until nothing but copies and scalings that wait for it keep the next call from
-// its begin: the share of a rank's samples, which the host computes, scales all gradients that are exchanged.  All others
-// keep their order.  Plans without host calls do not change.
+// beginning: the share of a rank's samples, which the host computes, scales all gradients that are exchanged.  All
+// others keep their order.  Plans without host calls do not change.
 #include <algorithm>
 #include <set>
 #include <utility>
@@ -125,7 +125,8 @@ private:
             }
     }
 
-    // Whether all that the next call still needs, beside calls that run, are launches near a call that wait for these.
+    // Whether the next call waits only for running calls: all other launches that it needs are emitted, or are near a
+    // call and wait for a running one.
     bool next_call_waits() const
     {
         return !running_.empty() && begun_ < calls_.size() && work_[begun_] == 0 &&

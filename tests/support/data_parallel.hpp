@@ -123,9 +123,9 @@ inline Result train(const distributed::World& w, const Device& d, const Begins& 
         double loss = 0;
         const std::int64_t part = s.ends_small && i % 5 == 4 ? 4 : 1;
         for (int k = 0; k < s.accumulate; ++k) {
-            const Batch b = batch(i * s.accumulate + k, begins[rank] / part, begins[rank + 1] / part, d);
-            const double share =
-                static_cast<double>(begins[rank + 1] - begins[rank]) / static_cast<double>(begins.back());
+            const std::int64_t begin = begins[rank] / part, end = begins[rank + 1] / part;
+            const Batch b = batch(i * s.accumulate + k, begin, end, d);
+            const double share = static_cast<double>(end - begin) / static_cast<double>(begins.back() / part);
             const bool last = k + 1 == s.accumulate;
             if (s.recorded && s.accumulate == 1) {
                 loss += share * step(b.x, b.y).item<float>();
