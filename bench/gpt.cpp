@@ -66,7 +66,7 @@ struct Training {
     rp::DType dtype; // of products and attention
     gpt::Gpt net;
     std::shared_ptr<void> exchanges = data_parallel(net);
-    rp::optim::AdamW optimizer{net.parameters(), {.lr = 3e-4}};
+    rp::optim::AdamW optimizer{net.parameters(), {.lr = learning_rate(3e-4)}};
     rp::Program step{};
     Tensor loss(const std::vector<Tensor>& in)
     {

@@ -44,7 +44,7 @@ struct Encoder : nn::Module {
 struct Training {
     Encoder net;
     std::shared_ptr<void> exchanges = data_parallel(net);
-    rp::optim::AdamW optimizer{net.parameters(), {.lr = 1e-4}};
+    rp::optim::AdamW optimizer{net.parameters(), {.lr = learning_rate(1e-4)}};
     rp::Program step{};
 };
 

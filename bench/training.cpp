@@ -144,23 +144,23 @@ std::vector<Workload> training_workloads()
     return {
         {"train_mlp_b128_sgd", 0.413e9, 0,
          [] {
-             return step<Mlp, rp::optim::SGD>(rp::optim::SGD::Options{.lr = 0.1}, classes,
+             return step<Mlp, rp::optim::SGD>(rp::optim::SGD::Options{.lr = learning_rate(0.1)}, classes,
                                               {normal({part_of(128), 784}), labels(part_of(128))});
          }},
         {"train_cnn_b128_adam", 3.199e9, 0,
          [] {
-             return step<Cnn, rp::optim::Adam>(rp::optim::Adam::Options{}, classes,
+             return step<Cnn, rp::optim::Adam>(rp::optim::Adam::Options{.lr = learning_rate(1e-3)}, classes,
                                                {normal({part_of(128), 1, 28, 28}), labels(part_of(128))});
          }},
         {"train_resnet8_b64_sgdm", 0, 0,
          [] {
-             return step<ResNet8, rp::optim::SGD>(rp::optim::SGD::Options{.lr = 0.1, .momentum = 0.9},
-                                                  classes,
-                                                  {normal({part_of(64), 3, 32, 32}), labels(part_of(64))});
+             return step<ResNet8, rp::optim::SGD>(
+                 rp::optim::SGD::Options{.lr = learning_rate(0.1), .momentum = 0.9}, classes,
+                 {normal({part_of(64), 3, 32, 32}), labels(part_of(64))});
          }},
         {"train_diffusion_b4_adam", 0, 0,
          [] {
-             return step<Denoise, rp::optim::Adam>(rp::optim::Adam::Options{}, noise,
+             return step<Denoise, rp::optim::Adam>(rp::optim::Adam::Options{.lr = learning_rate(1e-3)}, noise,
                                                    {normal({part_of(4), 4, 32, 32}),
                                                     normal({part_of(4), 4, 32, 32}),
                                                     rp::rand({part_of(4), 1, 1, 1})});
@@ -177,14 +177,22 @@ std::vector<OpenStep> open_training_steps()
             return std::vector<rp::Spec>{rp::spec(shape), rp::spec({n}, rp::i32)};
         };
     };
-    return {{"mlp", [] { return function<Mlp, rp::optim::SGD>(rp::optim::SGD::Options{.lr = 0.1}, classes); },
+    return {{"mlp",
+             [] {
+                 return function<Mlp, rp::optim::SGD>(rp::optim::SGD::Options{.lr = learning_rate(0.1)},
+                                                      classes);
+             },
              images({784}), 1, 21},
-            {"cnn", [] { return function<Cnn, rp::optim::Adam>(rp::optim::Adam::Options{}, classes); },
+            {"cnn",
+             [] {
+                 return function<Cnn, rp::optim::Adam>(rp::optim::Adam::Options{.lr = learning_rate(1e-3)},
+                                                       classes);
+             },
              images({1, 28, 28}), 1, 21},
             {"resnet8",
              [] {
-                 return function<ResNet8, rp::optim::SGD>(rp::optim::SGD::Options{.lr = 0.1, .momentum = 0.9},
-                                                          classes);
+                 return function<ResNet8, rp::optim::SGD>(
+                     rp::optim::SGD::Options{.lr = learning_rate(0.1), .momentum = 0.9}, classes);
              },
              images({3, 32, 32}), 1, 21}};
 }

@@ -84,6 +84,9 @@ inline std::int64_t part_of(std::int64_t rows)
     return rows / parts;
 }
 
+// Returns the learning rate of a step: 0 where ranks exchange, as the sums of an Echo are no gradients.
+inline double learning_rate(double usual) { return world.size() > 1 ? 0 : usual; }
+
 // Lets a backward pass exchange the gradients of the module, while the returned object exists.
 template <class Net> std::shared_ptr<void> data_parallel(Net& net)
 {

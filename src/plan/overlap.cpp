@@ -1,7 +1,7 @@
 // Lets host calls run beside other launches.  A host call, and the copies of what only it reads, move up to where their
 // inputs exist; calls keep their order, which is that of all machines that take part.  Launches that depend on a host
-// call wait until no others are left, or until nothing but copies and scalings that wait for it keep the next call from
-// beginning: the share of a rank's samples, which the host computes, scales all gradients that are exchanged.  All
+// call wait until no others are left, or until what the next call needs is computed but for copies and scalings that
+// wait for it: the share of a rank's samples, which the host computes, scales all gradients that are exchanged.  All
 // others keep their order.  Plans without host calls do not change.
 #include <algorithm>
 #include <set>
@@ -40,7 +40,7 @@ public:
     }
 
 private:
-    static constexpr std::size_t no_call = static_cast<std::size_t>(-1);
+    static constexpr std::size_t no_call = static_cast<std::size_t>(-1), no_work = no_call;
     // Launches from the copy of another call's result to a call: that copy, a division, a cast, the scaling of a bucket
     // and its copy for the host.
     static constexpr std::uint32_t furthest = 5, too_far = furthest + 1;
@@ -123,6 +123,8 @@ private:
                     left.push_back(b);
                 }
             }
+        // A call that has none, as one of another call's result: nothing would be gained by ending that one early.
+        std::replace(work_.begin(), work_.end(), std::size_t{0}, no_work);
     }
 
     // Whether the next call waits only for running calls: all other launches that it needs are emitted, or are near a

@@ -96,6 +96,19 @@ TEST_F(Overlap, ScalingByACallsResultDoesNotWaitForTheEnd)
                                         "call 7", "launch 3", "launch 9", "launch 8"));
 }
 
+// Nothing but the first call's result keeps the second one from beginning: other launches run beside the first one.
+TEST_F(Overlap, CallsOfACallsResultWait)
+{
+    const auto x = p.external(), s0 = shared(), r0 = shared(), s1 = shared(), r1 = shared();
+    p.launch({x}, {s0});
+    call(s0, r0);                                              // call 1
+    p.launch({r0}, {s1});                                      // launch 2
+    call(s1, r1);                                              // call 3
+    p.plan.launches[p.launch({x}, {p.output()})].flops = 1000; // launch 4
+    overlap_host_calls(p.plan);
+    EXPECT_THAT(p.labels(), ElementsAre("launch 0", "call 1", "launch 4", "launch 2", "call 3"));
+}
+
 // A write of what a waiting launch reads waits, too.
 TEST_F(Overlap, WritersWaitForReadersThatWait)
 {

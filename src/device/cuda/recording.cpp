@@ -258,8 +258,8 @@ void CudaRecording::launch_one_by_one(Slot& slot)
 {
     Context& context = parts_->context;
     for (std::size_t i = 0; i < call_.size(); ++i) {
+        mark(slot, i); // before the wait, which is a part of this launch's time
         end_host_calls(i);
-        mark(slot, i);
         if (host_launches_.contains(static_cast<std::uint32_t>(i))) {
             begin_host_call(i);
             continue;
