@@ -29,13 +29,18 @@ Records::Records(std::span<const LaunchDeclaration> launches, std::uint64_t head
     }
 }
 
-void Records::write(std::byte* block, std::uint32_t launch, const LaunchArguments& a, Address slab,
-                    std::uint64_t slab_bytes) const
+void Records::check(std::uint32_t launch, const LaunchArguments& a) const
 {
     if (launch >= entries_.size() || a.operands.size() != entries_[launch].operands ||
         a.floats.size() != entries_[launch].floats || a.ints.size() != entries_[launch].ints) {
         fail_counts(launch, a);
     }
+}
+
+void Records::write(std::byte* block, std::uint32_t launch, const LaunchArguments& a, Address slab,
+                    std::uint64_t slab_bytes) const
+{
+    check(launch, a);
     std::byte* to = block + offset(launch);
     for (const Operand& operand : a.operands) {
         const std::uint64_t within = operand.address - slab; // wraps below the slab

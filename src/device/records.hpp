@@ -15,6 +15,8 @@ public:
     std::uint64_t head_offset(std::uint32_t launch) const { return entries_[launch].offset; }
     std::uint64_t offset(std::uint32_t launch) const { return entries_[launch].offset + head_; }
 
+    // Error(internal) if there is no such launch, or the arguments are not as many as it declares.
+    void check(std::uint32_t launch, const LaunchArguments&) const;
     // Writes one launch's record to the block at `block`, without reading the block.  Texel indices count from `slab`.
     void write(std::byte* block, std::uint32_t launch, const LaunchArguments&, Address slab = 0,
                std::uint64_t slab_bytes = 0) const;

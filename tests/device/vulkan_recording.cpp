@@ -269,7 +269,9 @@ TEST_P(VulkanRecording, MisuseIsTold)
     recording->begin();
     set_affine(*recording, 0, operand(*memory), 1, 0, 64);
     expect_error(ErrorKind::internal, [&] { recording->submit(); });
-    expect_error(ErrorKind::internal, [&] { set_affine(*recording, 2, operand(*memory), 1, 0, 64); });
+    for (const std::uint32_t missing : {2u, 1u << 20}) // the second one is far behind the list of launches
+        expect_error(ErrorKind::internal,
+                     [&] { set_affine(*recording, missing, operand(*memory), 1, 0, 64); });
     expect_error(ErrorKind::internal, [&] { recording->set(1, {{}, {}, {}, 1}); });
     const auto once = device_->record({}, {.one_shot = true});
     once->begin();

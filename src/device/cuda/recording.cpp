@@ -114,6 +114,7 @@ void CudaRecording::set(std::uint32_t launch, const LaunchArguments& arguments)
     if (!open_) {
         reprise::detail::fail(ErrorKind::internal, "set", "The replay was not begun: call begin() first.");
     }
+    records_.check(launch, arguments);
     ++set_;
     if (const auto h = host_launches_.find(launch); h != host_launches_.end()) {
         h->second.arguments.assign(arguments);

@@ -291,6 +291,7 @@ void VulkanRecording::set(std::uint32_t launch, const LaunchArguments& arguments
     if (!open_) {
         reprise::detail::fail(ErrorKind::internal, "set", "The replay was not begun: call begin() first.");
     }
+    parameters_.check(launch, arguments);
     ++set_;
     if (sliced_) slots_[current_].groups[launches_[launch].segment] += arguments.groups;
     if (!launches_[launch].pipeline) {
