@@ -1,5 +1,6 @@
-// reprise_bench: prints one JSON line per workload, with the same names as torch_bench.py.  Under mpirun the training
-// steps are data parallel, each rank computes its part of the batch, and rank 0 prints.
+// reprise_bench: prints one JSON line per workload, with the same names as torch_bench.py.  In
+// reprise_bench_mpi, under mpirun, the training steps are data parallel, each rank computes its part of the batch, and
+// rank 0 prints.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
