@@ -135,9 +135,11 @@ void print_cycle(const bench::Workload& w, const CycleTiming& t, const std::stri
 
 void print(const bench::Workload& w, const Timing& t, const std::string& device, bool json, bool all_times)
 {
+    const double flops =
+        bench::parts == launched.size() ? w.flops : 0; // those of the whole batch, of all processes
     if (!json) {
         std::printf("%-32s %10.3f ms", w.name.c_str(), t.median * 1e3);
-        if (w.flops > 0) std::printf("  %8.2f GFLOP/s", w.flops / t.median / 1e9);
+        if (flops > 0) std::printf("  %8.2f GFLOP/s", flops / t.median / 1e9);
         if (w.bytes > 0) std::printf("  %8.2f GB/s", w.bytes / t.median / 1e9);
         if (t.exchanges > 0)
             std::printf("  %g exchanges of %.3f ms together, %.3f MB sent", t.exchanges, t.exchanging * 1e3,
@@ -156,7 +158,7 @@ void print(const bench::Workload& w, const Timing& t, const std::string& device,
         if (t.exchanges > 0)
             std::printf(", \"exchanges\": %.4g, \"bytes_sent\": %.6g, \"exchanges_ms\": %.4g", t.exchanges,
                         t.bytes_sent, t.exchanging * 1e3);
-        if (w.flops > 0) std::printf(", \"gflops\": %.4g", w.flops / t.median / 1e9);
+        if (flops > 0) std::printf(", \"gflops\": %.4g", flops / t.median / 1e9);
         if (w.bytes > 0) std::printf(", \"gbps\": %.4g", w.bytes / t.median / 1e9);
         std::printf(", \"device\": \"%s\"}\n", device.c_str());
     }

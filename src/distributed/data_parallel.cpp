@@ -104,18 +104,18 @@ void GradientReducer::Shared::reduce_whole(const std::vector<Gradient>& gradient
 
 void GradientReducer::Shared::reduce_to_shards(const std::vector<Gradient>& gradients, const Tensor& share)
 {
-    Tensors values;
-    for (const Gradient& g : gradients) values.push_back(g.value);
-    for (const Bucket& bucket : buckets_of(values, options.first_bucket_bytes, options.bucket_bytes)) {
-        Tensors rows, own_shards; // a row for each rank, of all tensors
-        for (const std::size_t i : bucket) {
-            rows.push_back(distributed::to_shards(values[i], world.size()));
-            own_shards.push_back(shards.at(gradients[i].parameter.cell().get()));
-        }
+    Tensors own_shards;
+    for (const Gradient& g : gradients) own_shards.push_back(shards.at(g.parameter.cell().get()));
+    const auto of_rank = [&](std::int64_t bytes) { return std::max<std::int64_t>(bytes / world.size(), 1); };
+    for (const Bucket& bucket :
+         buckets_of(own_shards, of_rank(options.first_bucket_bytes), of_rank(options.bucket_bytes))) {
+        Tensors rows; // a row for each rank, of all tensors
+        for (const std::size_t i : bucket)
+            rows.push_back(distributed::to_shards(gradients[i].value, world.size()));
         const Tensor own = rows.size() == 1 ? rows[0] : cat(rows, 1);
         const Tensor mean =
             mean_of(own, share, [&](const Tensor& t, ReduceOp r) { return reduce_scatter(t, world, r); });
-        const Tensors reduced = cut(reshape(mean, {-1}), own_shards);
+        const Tensors reduced = cut(reshape(mean, {-1}), chosen(own_shards, bucket));
         for (std::size_t k = 0; k < bucket.size(); ++k) {
             Variable parameter = gradients[bucket[k]].parameter;
             Variable& shard = shards.at(parameter.cell().get());
