@@ -1,5 +1,6 @@
 // Launches that the host computes (LaunchDeclaration::on_host).
 #include "vulkan_fixture.hpp"
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <numeric>
@@ -123,6 +124,31 @@ TEST_P(VulkanHostCalls, RunWhileLaterEpochsDo)
     recording->submit();
     EXPECT_EQ(download<float>(*device_, exchanged->address, 64), std::vector<float>(64, 30));
     EXPECT_TRUE(overlapped);
+}
+
+// The time in which the device waits for the host is that of the launch that waits.
+TEST_P(VulkanHostCalls, AreWaitedForInTheTimeOfTheLaunchThatJoins)
+{
+    if (!device_->capabilities().timestamps) return;
+    const auto exchanged = shared(64, 0), meanwhile = shared(64, 0);
+    auto recording = device_->record(
+        std::vector{affine_launch(0),
+                    on_host(1, 2, [](std::span<float>) { std::this_thread::sleep_for(300ms); }),
+                    affine_launch(1), affine_launch(2), affine_launch(3)},
+        {.timestamps = true});
+    recording->begin();
+    set_affine(*recording, 0, operand(*exchanged), 1, 2, 64);
+    set_host(*recording, 1, *exchanged);
+    set_affine(*recording, 2, operand(*meanwhile), 1, 3, 64);
+    set_affine(*recording, 3, operand(*exchanged), 2, 1, 64);
+    set_affine(*recording, 4, operand(*exchanged), 2, 1, 64);
+    device_->wait(recording->submit());
+    const std::vector<double> begun = recording->times().begun; // ns, and the end
+    ASSERT_EQ(begun.size(), 6u);
+    std::vector<double> took;
+    for (std::size_t i = 0; i + 1 < begun.size(); ++i) took.push_back(begun[i + 1] - begun[i]);
+    EXPECT_EQ(std::max_element(took.begin(), took.end()) - took.begin(), 3);
+    EXPECT_GT(took[3], 200e6);
 }
 
 TEST_P(VulkanHostCalls, EndBeforeTheCallDoes)
