@@ -1,7 +1,8 @@
 // A libcuda.so.1 without a GPU: one device, whose kernels are those of cuda/ and shaders/ compiled for the host.
 //
 // Work of a stream is kept back until somebody waits for it or asks whether it is done, so that memory which the host
-// gives away or writes too early shows.  A graph's nodes run in any order that its edges allow, another one each time.
+// gives away or writes too early shows.  Streams run in any order that their events allow, and a graph's nodes in any that
+// its edges allow, another one each time.
 //
 // Environment: REPRISE_EMULATED_CUDA, words of <name>=<number>: version (of the driver), devices, memory (MiB), major
 // and minor (of the compute capability, 9.0).
@@ -38,12 +39,22 @@ RP_EXPORT void reprise_emulated_cuda_revive()
     state().failures.clear();
     state().sticky = CUDA_SUCCESS;
 }
-// What a library that is not the driver asks of it: the answer that a test has ordered, and a place in a stream's
-// order.
+// What a library that is not the driver asks of it: the answer that a test has ordered, to do something while no work runs,
+// an error that stays, and a place in a stream's order.
 RP_EXPORT int reprise_emulated_cuda_refusal(const char* function)
 {
     const std::lock_guard lock(state().mutex);
     return static_cast<int>(refusal(function));
+}
+RP_EXPORT void reprise_emulated_cuda_between_works(const std::function<void()>& f)
+{
+    const std::lock_guard lock(state().mutex);
+    f();
+}
+RP_EXPORT void reprise_emulated_cuda_break()
+{
+    const std::lock_guard lock(state().mutex);
+    state().sticky = CUDA_ERROR_LAUNCH_FAILED;
 }
 RP_EXPORT void reprise_emulated_cuda_send(CUstream stream, std::function<void()> work)
 {
@@ -56,7 +67,14 @@ RP_EXPORT void reprise_emulated_cuda_send(CUstream stream, std::function<void()>
         graph->nodes.push_back(std::move(node));
         return;
     }
-    send(std::move(work));
+    send(stream, {std::move(work)});
+}
+// The same, once it is ready.
+RP_EXPORT void reprise_emulated_cuda_send_when(CUstream stream, std::function<bool()> is_ready,
+                                               std::function<void()> work)
+{
+    const std::lock_guard lock(state().mutex);
+    send(stream, {std::move(work), std::move(is_ready)});
 }
 // At the process's end, in the folder REPRISE_EMULATED_CUDA_KERNELS, a file of "<kernel> <launches>" lines.
 namespace {
@@ -156,7 +174,7 @@ RP_EXPORT CUresult cuDevicePrimaryCtxRelease_v2(CUdevice)
     const std::lock_guard lock(state().mutex);
     State& s = state();
     if (--s.contexts > 0) return CUDA_SUCCESS;
-    work_until(s.sent);
+    work_until_all_is_done();
     for (const auto& [address, bytes] : s.memory) std::free(reinterpret_cast<void*>(address));
     s.memory.clear();
     s.in_use = 0;
@@ -193,7 +211,7 @@ RP_EXPORT CUresult cuMemFree_v2(CUdeviceptr address)
     State& s = state();
     const auto range = s.memory.find(address);
     if (range == s.memory.end()) return CUDA_ERROR_INVALID_VALUE;
-    work_until(s.sent); // as the driver: freeing waits for the device
+    work_until_all_is_done(); // as the driver: freeing waits for the device
     s.in_use -= range->second;
     s.memory.erase(range);
     std::free(reinterpret_cast<void*>(address));
@@ -209,7 +227,7 @@ RP_EXPORT CUresult cuMemHostAlloc(void** host, std::size_t bytes, unsigned)
 RP_EXPORT CUresult cuMemFreeHost(void* host)
 {
     const std::lock_guard lock(state().mutex);
-    work_until(state().sent);
+    work_until_all_is_done();
     std::free(host);
     return CUDA_SUCCESS;
 }
@@ -220,16 +238,16 @@ RP_EXPORT CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr* address, void* host
     return CUDA_SUCCESS;
 }
 
-RP_EXPORT CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void* from, std::size_t bytes, CUstream)
+RP_EXPORT CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void* from, std::size_t bytes, CUstream stream)
 {
     RP_ENTER_CONTEXT
-    send([=] { std::memcpy(reinterpret_cast<void*>(to), from, bytes); });
+    send(stream, {[=] { std::memcpy(reinterpret_cast<void*>(to), from, bytes); }});
     return CUDA_SUCCESS;
 }
-RP_EXPORT CUresult cuMemcpyDtoHAsync_v2(void* to, CUdeviceptr from, std::size_t bytes, CUstream)
+RP_EXPORT CUresult cuMemcpyDtoHAsync_v2(void* to, CUdeviceptr from, std::size_t bytes, CUstream stream)
 {
     RP_ENTER_CONTEXT
-    send([=] { std::memcpy(to, reinterpret_cast<const void*>(from), bytes); });
+    send(stream, {[=] { std::memcpy(to, reinterpret_cast<const void*>(from), bytes); }});
     return CUDA_SUCCESS;
 }
 RP_EXPORT CUresult cuMemcpyDtoH_v2(void* to, CUdeviceptr from, std::size_t bytes)
@@ -242,20 +260,37 @@ RP_EXPORT CUresult cuMemcpyDtoH_v2(void* to, CUdeviceptr from, std::size_t bytes
 RP_EXPORT CUresult cuStreamCreate(CUstream* stream, unsigned)
 {
     RP_ENTER_CONTEXT
-    *stream = reinterpret_cast<CUstream>(new Stream);
+    state().streams.push_back(new Stream);
+    *stream = reinterpret_cast<CUstream>(state().streams.back());
     return CUDA_SUCCESS;
 }
+namespace {
+void finish(const Stream& s)
+{
+    work_until([&] { return *s.done == s.sent; });
+}
+} // namespace
 RP_EXPORT CUresult cuStreamDestroy_v2(CUstream stream)
 {
     const std::lock_guard lock(state().mutex);
-    work_until(state().sent);
-    delete reinterpret_cast<Stream*>(stream);
+    auto* const s = reinterpret_cast<Stream*>(stream);
+    finish(*s);
+    std::erase(state().streams, s);
+    delete s;
     return CUDA_SUCCESS;
 }
-RP_EXPORT CUresult cuStreamSynchronize(CUstream)
+RP_EXPORT CUresult cuStreamSynchronize(CUstream stream)
 {
     RP_ENTER_CONTEXT
-    work_until(state().sent);
+    finish(*reinterpret_cast<Stream*>(stream));
+    return CUDA_SUCCESS;
+}
+
+RP_EXPORT CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned)
+{
+    RP_ENTER_CONTEXT
+    const Event e = *reinterpret_cast<Event*>(event); // as it is now
+    send(stream, {[] {}, [e] { return e.is_done(); }});
     return CUDA_SUCCESS;
 }
 
@@ -270,25 +305,26 @@ RP_EXPORT CUresult cuEventDestroy_v2(CUevent event)
     delete reinterpret_cast<Event*>(event);
     return CUDA_SUCCESS;
 }
-RP_EXPORT CUresult cuEventRecord(CUevent event, CUstream)
+RP_EXPORT CUresult cuEventRecord(CUevent event, CUstream stream)
 {
     RP_ENTER_CONTEXT
-    reinterpret_cast<Event*>(event)->due = state().sent;
+    const auto& s = *reinterpret_cast<Stream*>(stream);
+    *reinterpret_cast<Event*>(event) = {s.sent, s.done};
     return CUDA_SUCCESS;
 }
 // Each question moves the work on by one piece.
 RP_EXPORT CUresult cuEventQuery(CUevent event)
 {
     RP_ENTER_CONTEXT
-    State& s = state();
-    const std::uint64_t due = reinterpret_cast<Event*>(event)->due;
-    if (s.done < due) work_until(s.done + 1);
-    return s.done >= due ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
+    const Event e = *reinterpret_cast<Event*>(event);
+    if (!e.is_done()) work_once();
+    return e.is_done() ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
 }
 RP_EXPORT CUresult cuEventSynchronize(CUevent event)
 {
     RP_ENTER_CONTEXT
-    work_until(reinterpret_cast<Event*>(event)->due);
+    const Event e = *reinterpret_cast<Event*>(event);
+    work_until([&] { return e.is_done(); });
     return CUDA_SUCCESS;
 }
 RP_EXPORT CUresult cuEventElapsedTime_v2(float* milliseconds, CUevent from, CUevent to)
@@ -335,18 +371,18 @@ RP_EXPORT CUresult cuModuleGetGlobal_v2(CUdeviceptr* address, std::size_t* bytes
     return CUDA_SUCCESS;
 }
 
-RP_EXPORT CUresult cuLaunchHostFunc(CUstream, CUhostFn function, void* data)
+RP_EXPORT CUresult cuLaunchHostFunc(CUstream stream, CUhostFn function, void* data)
 {
     RP_ENTER_CONTEXT
-    send([function, data] { function(data); });
+    send(stream, {.work = [function, data] { function(data); }, .is_on_host = true});
     return CUDA_SUCCESS;
 }
 RP_EXPORT CUresult cuLaunchKernel(CUfunction f, unsigned x, unsigned y, unsigned z, unsigned threads,
-                                  unsigned, unsigned, unsigned, CUstream, void** parameters, void**)
+                                  unsigned, unsigned, unsigned, CUstream stream, void** parameters, void**)
 {
     RP_ENTER_CONTEXT
     const Kernel* k = reinterpret_cast<Kernel*>(f);
     if (x == 0 || y != 1 || z != 1 || threads != k->shape.threads) return CUDA_ERROR_INVALID_VALUE;
-    send([l = launch_of(f, x, parameters)] { run(l); });
+    send(stream, {[l = launch_of(f, x, parameters)] { run(l); }});
     return CUDA_SUCCESS;
 }

@@ -127,9 +127,9 @@ RP_EXPORT CUresult cuGraphNodeSetEnabled(CUgraphExec executable, CUgraphNode nod
     return CUDA_SUCCESS;
 }
 // What is changed later counts for later launches.
-RP_EXPORT CUresult cuGraphLaunch(CUgraphExec executable, CUstream)
+RP_EXPORT CUresult cuGraphLaunch(CUgraphExec executable, CUstream stream)
 {
     RP_ENTER_CONTEXT
-    send([e = *reinterpret_cast<Executable*>(executable)] { run(e); });
+    send(stream, {[e = *reinterpret_cast<Executable*>(executable)] { run(e); }});
     return CUDA_SUCCESS;
 }

@@ -1,9 +1,11 @@
 #include "work.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <sstream>
+#include <thread>
 
 namespace cuda_emulation {
 
@@ -23,23 +25,61 @@ std::uint64_t setting(const char* name, std::uint64_t otherwise)
     return otherwise;
 }
 
-void work_until(std::uint64_t due)
+bool work_once()
 {
     State& s = state();
-    while (s.done < due) {
-        const Work work = std::move(s.waiting.front());
-        s.waiting.pop_front();
-        work();
-        ++s.done;
+    std::vector<Stream*> ready;
+    for (Stream* stream : s.streams) {
+        if (stream->waiting.empty() || stream->runs) continue;
+        const Piece& first = stream->waiting.front();
+        if (!first.is_ready || first.is_ready()) ready.push_back(stream);
+    }
+    if (ready.empty()) return false;
+    Stream& stream = *ready[ready.size() == 1 ? 0 : s.random() % ready.size()];
+    Piece piece = std::move(stream.waiting.front());
+    stream.waiting.pop_front();
+    if (piece.is_on_host) { // in a thread of the driver
+        stream.runs = true;
+        std::thread([&s, &stream, work = std::move(piece.work)] {
+            work();
+            const std::lock_guard lock(s.mutex);
+            stream.runs = false;
+            ++*stream.done;
+        }).detach();
+        return true;
+    }
+    piece.work();
+    ++*stream.done;
+    return true;
+}
+
+void work_until(const std::function<bool()>& is_done)
+{
+    State& s = state();
+    while (!is_done()) {
+        if (work_once()) continue;
+        s.mutex.unlock();
+        std::this_thread::sleep_for(std::chrono::microseconds(20));
+        s.mutex.lock();
     }
 }
 
-void send(Work work)
+void work_until_all_is_done()
 {
-    State& s = state();
-    s.waiting.push_back(std::move(work));
-    ++s.sent;
-    if (s.waiting.size() > 256) work_until(s.sent - 128);
+    work_until([] {
+        const auto& streams = state().streams;
+        return std::all_of(streams.begin(), streams.end(),
+                           [](const Stream* s) { return *s->done == s->sent; });
+    });
+}
+
+void send(CUstream to, Piece piece)
+{
+    auto& stream = *reinterpret_cast<Stream*>(to);
+    stream.waiting.push_back(std::move(piece));
+    ++stream.sent;
+    if (stream.waiting.size() <= 256) return;
+    while (stream.waiting.size() > 128 && work_once()) {}
 }
 
 void run(const Launch& l)

@@ -1,4 +1,4 @@
-// What the emulated driver keeps: its work, in the order in which it was sent, and graphs of it.
+// What the emulated driver keeps: the work of its streams, and graphs of it.
 #pragma once
 #include <cuda.h>
 
@@ -18,9 +18,20 @@
 namespace cuda_emulation {
 
 using Work = std::function<void()>;
+using Ready = std::function<bool()>;
 
+// A piece of work of a stream.
+struct Piece {
+    Work work;
+    Ready is_ready = nullptr; // null: at once.  Another stream or process may be waited for.
+    bool is_on_host = false;  // the host's function may call the driver
+};
+
+// A place in a stream.
 struct Event {
-    std::uint64_t due = 0; // pieces of work of the stream that have to be done
+    std::uint64_t due = 0; // pieces of work that have to be done, of these:
+    std::shared_ptr<const std::uint64_t> done{};
+    bool is_done() const { return !done || *done >= due; }
 };
 
 struct Launch {
@@ -39,9 +50,12 @@ struct Node {
 struct Graph {
     std::vector<std::unique_ptr<Node>> nodes;
 };
-// Of those that do not capture, one is in use: its work stands in State.
 struct Stream {
-    std::unique_ptr<Graph> captured;
+    std::unique_ptr<Graph> captured{};
+    std::deque<Piece> waiting{};
+    std::uint64_t sent = 0; // pieces of work
+    std::shared_ptr<std::uint64_t> done = std::make_shared<std::uint64_t>(0);
+    bool runs = false; // its first piece, on the host
 };
 struct Executable {
     std::vector<Launch> launches;
@@ -51,8 +65,7 @@ struct Executable {
 // One lock for all: the driver may be called from any thread.
 struct State {
     std::recursive_mutex mutex;
-    std::uint64_t sent = 0, done = 0; // pieces of work, of all streams: there is one in use
-    std::deque<Work> waiting;
+    std::vector<Stream*> streams;
     std::map<std::uint64_t, std::size_t> memory; // ranges of the device
     std::size_t in_use = 0;
     int contexts = 0;                                         // that are retained
@@ -65,8 +78,11 @@ State& state();
 // Of the environment's words.
 std::uint64_t setting(const char* name, std::uint64_t otherwise);
 
-void send(Work);
-void work_until(std::uint64_t due);
+void send(CUstream, Piece);
+// Runs the first piece of any stream, in a random order of streams.  Returns false if none is ready.
+bool work_once();
+void work_until(const std::function<bool()>& is_done); // releases the lock while no piece is ready
+void work_until_all_is_done();
 void run(const Launch&);
 void run(const Executable&);
 Launch launch_of(CUfunction, unsigned blocks, void** parameters);
