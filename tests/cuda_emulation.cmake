@@ -21,7 +21,7 @@ endfunction()
 if(REPRISE_CUDA_EMULATION)
     add_library(cuda_emulation SHARED IMPORTED)
     set_target_properties(cuda_emulation PROPERTIES IMPORTED_LOCATION "${REPRISE_EMULATION_DIR}/libcuda.so.1")
-    foreach(library IN ITEMS cuda_emulated_blas cuda_emulated_nvrtc cuda_incomplete)
+    foreach(library IN ITEMS cuda_emulated_blas cuda_emulated_nccl cuda_emulated_nvrtc cuda_incomplete)
         add_custom_target(${library})
     endforeach()
 else()
@@ -51,6 +51,12 @@ else()
     string(REGEX MATCH "CUBLAS_VER_MAJOR ([0-9]+)" _ "${cublas_api}")
     set_target_properties(cuda_emulated_blas PROPERTIES PREFIX "" OUTPUT_NAME libcublasLt SUFFIX .so.${CMAKE_MATCH_1}
         LIBRARY_OUTPUT_DIRECTORY ${REPRISE_EMULATION_DIR}/blas CXX_VISIBILITY_PRESET hidden)
+
+    # Builds a libnccl in a separate folder.
+    add_library(cuda_emulated_nccl SHARED cuda_emulation/nccl.cpp)
+    target_link_libraries(cuda_emulated_nccl PRIVATE reprise_compiler cuda_emulation)
+    set_target_properties(cuda_emulated_nccl PROPERTIES PREFIX "" OUTPUT_NAME libnccl SUFFIX .so.2
+        LIBRARY_OUTPUT_DIRECTORY ${REPRISE_EMULATION_DIR}/nccl CXX_VISIBILITY_PRESET hidden)
 
     # Builds a libnvrtc in a separate folder, as it takes a third of a second per kernel.
     add_library(cuda_emulated_nvrtc SHARED cuda_emulation/nvrtc.cpp)

@@ -23,6 +23,7 @@ int run(const char_gpt::Options& options)
     const rp::distributed::World world = launched_world();
     rp::set_default_device(options.device.empty() ? rp::distributed::local_device(world)
                                                   : rp::Device(options.device));
+    if (options.nccl) rp::distributed::use_nccl(world, rp::default_device());
     const std::string device = device_text(rp::default_device());
     const fs::path& out = options.out;
     const char_gpt::Files files{out / "char_gpt.safetensors", out / "checkpoint.json"};

@@ -44,6 +44,7 @@ CommandLine parse(std::vector<std::string> arguments, std::ostream& out, std::os
                std::numeric_limits<std::uint64_t>::max())
         ->capture_default_str();
     app.add_flag("--resume", o.resume, "Go on where an earlier run with this folder stopped");
+    app.add_flag("--nccl", o.nccl, "Let the processes exchange by NCCL, each with a CUDA device");
     result.exit_code = parse_arguments(app, std::move(arguments), out, err);
     return result;
 }

@@ -21,7 +21,7 @@ struct Options {
     std::filesystem::path text;    // empty: proverbs.txt in the folder of the sources
     std::filesystem::path out = "char-gpt-output";
     std::uint64_t seed = 0;
-    bool resume = false;
+    bool resume = false, nccl = false;
 };
 
 struct CommandLine {

@@ -23,7 +23,8 @@
 //              earlier epochs are done.  Launches of its epoch and of those before `joins` may run meanwhile; launches
 //              from the epoch `joins` on, and the end of the call, wait for it.  Host calls run one after the other, in
 //              the order of their submissions and of their launches.  On Vulkan no thread that submits waits for them.
-//              If a function throws, the device counts as lost, and all further calls throw that error.
+//              If a function throws, the device counts as lost, and all further calls throw that error.  A StreamCall
+//              has the same place among launches, on a stream of its own.
 // Slices.      After set_slice(), submissions wait in a queue, in their order.  The driver gets them in parts that take
 //              about the time of a slice: by advance(), and while a thread waits for a ticket.  cancel() drops the
 //              newest calls of droppable recordings, back to the first one that has begun to write state or that a
@@ -72,13 +73,26 @@ struct LaunchArguments {
 // The function of a kernel on host devices, stored in `Kernel::host`.
 using HostFunction = std::function<void(const LaunchArguments&)>;
 
+// A computation that another library adds to a stream of CUDA, such as a collective of NCCL.
+struct StreamCall {
+    // Runs in the thread that submits, with the device's context current; `stream` is a CUstream.
+    std::function<void(void* stream, const LaunchArguments&)> enqueue{};
+    // Runs in the thread of host calls, from before `enqueue`: returns once `has_ended` tells that the computation has
+    // ended, for which tickets wait.  If a function that it calls throws, it ends the computation and throws, and the
+    // device counts as lost.
+    std::function<void(const LaunchArguments&, const std::function<void()>& await_begin,
+                       const std::function<bool()>& has_ended)>
+        supervise{};
+};
+
 struct Kernel {
     std::string name;                         // shaders/<name>.comp or a listed variant of it
     std::vector<std::uint32_t> constants;     // specialization constants 0, 1, 2, ...
     std::shared_ptr<const HostFunction> host; // for devices whose `host_kernels` is true
     // SPIR-V, or on CUDA a module image such as a cubin, of a kernel compiled at run time; no other code has its name.
     std::shared_ptr<const std::vector<std::uint32_t>> code;
-    bool doubles = false; // the floats of its record are f64
+    bool doubles = false;                          // the floats of its record are f64
+    std::shared_ptr<const StreamCall> on_stream{}; // in place of `host`, of a launch with `on_host`
 };
 
 struct LaunchDeclaration {
@@ -91,7 +105,7 @@ struct LaunchDeclaration {
     bool rarely_dispatched = false;
     bool writes_state = false; // memory whose value from before the call is needed if the call is dropped
     // The host runs Kernel::host, on every device.  Its operands lie in memory of allocate_readable(), and the function
-    // gets their addresses on the host.
+    // gets their addresses on the host.  On CUDA Kernel::on_stream may take its place, with operands in any memory.
     bool on_host = false;
     std::uint32_t joins = 0; // with on_host: the first epoch that waits for the function, after `epoch`
 };
@@ -225,6 +239,9 @@ public:
     // Sets the code of a kernel name: SPIR-V, or on CUDA a module image.  It replaces embedded code; older recordings
     // keep theirs.  Registering the same code again changes nothing.
     virtual void register_kernel(const std::string& name, std::vector<std::uint32_t> words) = 0;
+
+    // On CUDA: calls the function with the device's context current.  Others throw Error(unsupported).
+    virtual void with_context(const std::function<void()>&);
 
     // Allows f32 products by product_library to round operands to 10 mantissa bits (TF32), from the next set() on.
     virtual void set_tensor_float32(bool) {}

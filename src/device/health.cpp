@@ -94,6 +94,12 @@ void Device::set_slice(std::optional<std::chrono::nanoseconds> slice)
                               ") cannot run in slices: use a Vulkan device.");
 }
 
+void Device::with_context(const std::function<void()>&)
+{
+    reprise::detail::fail(ErrorKind::unsupported, "with_context", "The device (", capabilities().id,
+                          ") has no context of CUDA.");
+}
+
 void fail_unset(std::size_t set, std::size_t launches)
 {
     reprise::detail::fail(ErrorKind::internal, "submit", "(", set, ") of (", launches,

@@ -8,7 +8,7 @@ HostCalls::~HostCalls()
         const std::lock_guard lock(mutex_);
         ends_ = true;
     }
-    posted_.notify_one();
+    changed_.notify_all();
     if (thread_.joinable()) thread_.join();
 }
 
@@ -24,28 +24,44 @@ void HostCalls::post(Call call)
     {
         const std::lock_guard lock(mutex_);
         calls_.push_back(std::move(call));
+        ++posted_;
     }
-    posted_.notify_one();
+    changed_.notify_all();
 }
 
-void HostCalls::wait()
+std::uint64_t HostCalls::posted() const
+{
+    const std::lock_guard lock(mutex_);
+    return posted_;
+}
+
+bool HostCalls::served(std::uint64_t calls) const
+{
+    const std::lock_guard lock(mutex_);
+    return served_ >= calls;
+}
+
+void HostCalls::wait(std::uint64_t calls) const
 {
     std::unique_lock lock(mutex_);
-    served_.wait(lock, [&] { return calls_.empty(); });
+    changed_.wait(lock, [&] { return served_ >= calls; });
 }
 
 void HostCalls::work()
 {
     std::unique_lock lock(mutex_);
     for (;;) {
-        posted_.wait(lock, [&] { return ends_ || !calls_.empty(); });
+        changed_.wait(lock, [&] { return ends_ || !calls_.empty(); });
         if (calls_.empty()) return;
-        const Call& call = calls_.front();
-        lock.unlock();
-        serve(call);
+        {
+            const Call call = std::move(calls_.front());
+            calls_.pop_front();
+            lock.unlock();
+            serve(call);
+        }
         lock.lock();
-        calls_.pop_front();
-        served_.notify_all();
+        ++served_;
+        changed_.notify_all();
     }
 }
 
@@ -53,7 +69,7 @@ void HostCalls::serve(const Call& call) noexcept
 {
     try {
         if (call.await) call.await();
-        if (!health_.lost()) call.run();
+        if (call.run && !health_.lost()) call.run();
     } catch (const Error& error) {
         if (!health_.lost()) health_.set_failed(error);
     } catch (const std::exception& error) {

@@ -19,21 +19,25 @@ public:
 
     struct Call {
         std::function<void()> await{};    // waits until the operands are written; may throw
-        std::function<void()> run{};      // not run if the device is lost
+        std::function<void()> run{};      // not run if the device is lost; null: nothing is left to do
         std::function<void()> finished{}; // always runs; must not throw
     };
     void start(); // the thread, so that post() can't fail for lack of one
     void post(Call);
-    void wait(); // until all calls that were posted have ended
+    std::uint64_t posted() const;           // the number of calls so far
+    bool served(std::uint64_t calls) const; // whether the first `calls` have ended
+    void wait(std::uint64_t calls) const;   // until they have
+    void wait() const { wait(posted()); }
 
 private:
     void work();
     void serve(const Call&) noexcept;
 
     Health& health_;
-    std::mutex mutex_;
-    std::condition_variable posted_, served_;
-    std::deque<Call> calls_; // the first one is running
+    mutable std::mutex mutex_;
+    mutable std::condition_variable changed_;
+    std::deque<Call> calls_; // that wait
+    std::uint64_t posted_ = 0, served_ = 0;
     bool ends_ = false;
     std::thread thread_;
 };

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include <reprise/error.hpp>
+#include <reprise/ops/creation.hpp>
 #include <reprise/ops/elementwise.hpp>
 #include <reprise/ops/shapes.hpp>
 
@@ -88,6 +89,8 @@ void copy_bytes(Bytes from, Space to)
     if (!from.empty()) std::memcpy(to.data(), from.data(), from.size());
 }
 Space whole(const HostTensor& t) { return {t.data, Call::bytes(t)}; }
+
+using Enqueue = void (*)(const Call&, Nccl&, Nccl::Queue);
 
 // Reduces what all ranks have for this one, where it has `own`.
 template <class Send>
@@ -172,6 +175,37 @@ Dim cut_size(const WorldState& world, const char* op, const Dim& n)
     return n;
 }
 
+// By NCCL; tensors are in device memory, and not empty.
+
+void enqueue_all_reduce(const Call& c, Nccl& nccl, Nccl::Queue queue)
+{
+    nccl.all_reduce(c.x.data, c.y.data, static_cast<std::size_t>(c.x.count()), c.x.dtype, c.a, queue);
+}
+void enqueue_broadcast(const Call& c, Nccl& nccl, Nccl::Queue queue)
+{
+    nccl.broadcast(c.x.data, c.y.data, Call::bytes(c.x), c.a, queue);
+}
+void enqueue_all_gather(const Call& c, Nccl& nccl, Nccl::Queue queue)
+{
+    nccl.all_gather(c.x.data, c.y.data, Call::bytes(c.x), queue);
+}
+void enqueue_reduce_scatter(const Call& c, Nccl& nccl, Nccl::Queue queue)
+{
+    nccl.reduce_scatter(c.x.data, c.y.data, static_cast<std::size_t>(c.y.count()), c.x.dtype, c.a, queue);
+}
+void enqueue_all_to_all(const Call& c, Nccl& nccl, Nccl::Queue queue)
+{
+    std::vector<Nccl::Transfer> transfers;
+    for (std::size_t k = 0; k < c.ranks(); ++k)
+        transfers.push_back({static_cast<int>(k), c.part(c.x, k), c.part(c.y, k)});
+    nccl.exchange(transfers, queue);
+}
+void enqueue_send_receive(const Call& c, Nccl& nccl, Nccl::Queue queue)
+{
+    const Nccl::Transfer transfers[] = {{c.a, whole(c.x), {}}, {c.b, {}, whole(c.y)}};
+    nccl.exchange(transfers, queue);
+}
+
 // What a and b are; the label has those that all ranks must agree in.
 enum class Parameters : std::uint8_t { none, reduction, root, to_and_from };
 
@@ -181,17 +215,21 @@ struct Row {
     void (*run)(const Call&);
     Dim (*size)(const WorldState&, const char* op, const Dim&);
     Kind gradient;     // with the same parameters, but to and from swapped
+    Enqueue enqueue;   // of NCCL; null: see collective()
     bool sums = false; // takes numbers only
 };
 constexpr Row rows[] = {
     // by Kind
-    {"all_reduce", Parameters::reduction, run_all_reduce, same_size, Kind::all_reduce, true},
-    {"broadcast", Parameters::root, run_broadcast, same_size, Kind::reduce},
-    {"reduce", Parameters::root, run_reduce, same_size, Kind::broadcast, true},
-    {"all_gather", Parameters::none, run_all_gather, gathered_size, Kind::reduce_scatter},
-    {"reduce_scatter", Parameters::reduction, run_reduce_scatter, part_size, Kind::all_gather, true},
-    {"all_to_all", Parameters::none, run_all_to_all, cut_size, Kind::all_to_all},
-    {"send_receive", Parameters::to_and_from, run_send_receive, same_size, Kind::send_receive},
+    {"all_reduce", Parameters::reduction, run_all_reduce, same_size, Kind::all_reduce, enqueue_all_reduce,
+     true},
+    {"broadcast", Parameters::root, run_broadcast, same_size, Kind::reduce, enqueue_broadcast},
+    {"reduce", Parameters::root, run_reduce, same_size, Kind::broadcast, nullptr, true},
+    {"all_gather", Parameters::none, run_all_gather, gathered_size, Kind::reduce_scatter, enqueue_all_gather},
+    {"reduce_scatter", Parameters::reduction, run_reduce_scatter, part_size, Kind::all_gather,
+     enqueue_reduce_scatter, true},
+    {"all_to_all", Parameters::none, run_all_to_all, cut_size, Kind::all_to_all, enqueue_all_to_all},
+    {"send_receive", Parameters::to_and_from, run_send_receive, same_size, Kind::send_receive,
+     enqueue_send_receive},
 };
 const Row& row_of(Kind k) { return rows[static_cast<std::size_t>(k)]; }
 
@@ -205,6 +243,16 @@ Tensor collective(WorldState& world, Kind kind, const Tensor& x, int a = 0, int 
         return graph::make_tensor(graph::identity(value));
     }
     world.use(x.device());
+    if (world.nccl()) {
+        // NCCL has no sums of 16 bits, and no sum that is zero for all ranks but one.
+        if (row_of(kind).sums && x.dtype() == i16)
+            return cast(collective(world, kind, cast(x, i32), a, b), i16);
+        if (kind == Kind::reduce) {
+            const Tensor sum = collective(world, Kind::all_reduce, x, static_cast<int>(ReduceOp::sum));
+            const Tensor zeros = zeros_like(sum);
+            return where(zeros == (world.rank() == a ? 0 : 1), sum, zeros); // computed on each rank
+        }
+    }
     const Tensor y = graph::apply1(op, {x}, {{"call", world.call(kind, a, b)}});
     // Every rank takes part as soon as it calls, not only once it reads the result.
     const graph::Value value = graph::read(y);
@@ -235,9 +283,19 @@ public:
     }
     void run(std::span<const HostTensor> in, std::span<const HostTensor> out) const override
     {
-        const HostTensor& x = in[0];
-        const std::string label = label_ + " " + name_of(x.dtype) + " [" + std::to_string(x.count()) + "]";
-        row_.run({world_, a_, b_, x, out[0], label});
+        row_.run({world_, a_, b_, in[0], out[0], label_of_call(in[0])});
+    }
+    bool is_on_stream() const override { return world_.nccl() != nullptr; }
+    void enqueue(void* stream, std::span<const HostTensor> in, std::span<const HostTensor> out) const override
+    {
+        if (in[0].count() == 0) return;
+        // Twice the time in which labels are compared, whose error names the rank.
+        row_.enqueue({world_, a_, b_, in[0], out[0], label_}, *world_.nccl(), {stream, 2 * world_.timeout()});
+    }
+    void supervise(std::span<const HostTensor> in, const std::function<void()>& await_begin,
+                   const std::function<bool()>& has_ended) const override
+    {
+        world_.supervise(label_of_call(in[0]), Call::bytes(in[0]), await_begin, has_ended);
     }
     std::vector<Tensor> vjp(const VjpArguments& v) const override
     {
@@ -246,6 +304,11 @@ public:
     }
 
 private:
+    std::string label_of_call(const HostTensor& x) const
+    {
+        return label_ + " " + name_of(x.dtype) + " [" + std::to_string(x.count()) + "]";
+    }
+
     WorldState& world_;
     const Row& row_;
     int a_, b_;

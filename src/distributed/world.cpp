@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstring>
+#include <thread>
 
 #include <reprise/error.hpp>
 
@@ -39,11 +40,23 @@ void WorldState::use(const Device& d)
     const std::shared_ptr<device::Device>& device = d.context()->device();
     const std::lock_guard lock(mutex_);
     const auto before = device_.lock();
+    if (nccl_ && !before)
+        detail::fail(ErrorKind::state, "collective",
+                     "The device that this world gave to NCCL is gone: make a new world.");
     if (before && before != device)
         detail::fail(ErrorKind::argument, "collective", "The world has exchanged tensors of the device (",
                      before->capabilities().id, "), and this one is on (", d.name(),
                      "): a rank has one device for all collectives of a world.");
     device_ = device;
+}
+
+void WorldState::require_unused(const char* op) const
+{
+    const std::lock_guard lock(mutex_);
+    if (nccl_) detail::fail(ErrorKind::state, op, "The world uses NCCL already.");
+    if (!calls_.empty())
+        detail::fail(ErrorKind::state, op,
+                     "The world has exchanged tensors: call it before the first collective.");
 }
 
 void WorldState::wait_for_device() const
@@ -77,6 +90,51 @@ void WorldState::exchange(const std::string& what, const Sends& send, const Rece
         traffic_.bytes_received += receive[k].size();
     }
     traffic_.seconds += took.count();
+}
+
+void WorldState::supervise(const std::string& what, std::size_t bytes,
+                           const std::function<void()>& await_begin, const std::function<bool()>& has_ended)
+{
+    constexpr double slowest = 10e6; // bytes/s
+    try {
+        await_begin();
+        exchange_nothing(what);
+        const std::chrono::duration<double> transfer(static_cast<double>(bytes) / slowest);
+        const auto end = std::chrono::steady_clock::now() + timeout() + transfer;
+        while (!has_ended()) {
+            nccl_->require_sound();
+            if (std::chrono::steady_clock::now() > end)
+                detail::fail(ErrorKind::distributed, "NCCL", "The exchange (", what,
+                             ") has not ended in time, although all ranks have begun it: a rank or the "
+                             "network is gone.");
+            std::this_thread::sleep_for(std::chrono::microseconds(50));
+        }
+        nccl_->require_sound(); // what was aborted ends, too
+    } catch (const Error& e) {
+        nccl_->abort(e);
+        throw;
+    } catch (...) {
+        nccl_->abort(Error(ErrorKind::distributed, "[" + what + "] The exchange has failed."));
+        throw;
+    }
+}
+
+void WorldState::end_nccl() noexcept
+{
+    try {
+        wait_for_device();
+    } catch (const Error&) { // a lost device: NCCL was aborted
+    }
+    nccl_->close();
+}
+
+void WorldState::exchange_nothing(const std::string& what)
+{
+    const auto n = static_cast<std::size_t>(size());
+    std::vector<std::byte> here(1), there(n);
+    Receives receive;
+    for (std::byte& b : there) receive.emplace_back(&b, 1);
+    exchange(what, Sends(n, here), receive);
 }
 
 std::vector<std::string> WorldState::gather_texts(const std::string& what, const std::string& own,
@@ -123,19 +181,18 @@ World::World(std::shared_ptr<Transport> transport)
 int World::rank() const { return state_->rank(); }
 int World::size() const { return state_->size(); }
 int World::local_rank() const { return state_->transport()->local_rank(); }
-std::string World::description() const { return state_->transport()->description(); }
+std::string World::description() const
+{
+    const std::string nccl = state_->nccl() ? ", NCCL " + Nccl::version() : "";
+    return state_->transport()->description() + nccl;
+}
 void World::set_timeout(std::chrono::milliseconds t) { state_->set_timeout(t); }
 World::Traffic World::traffic() const { return state_->traffic(); }
 
 void World::barrier() const
 {
     state_->wait_for_device();
-    const auto n = static_cast<std::size_t>(size());
-    std::vector<std::byte> here(1), there(n);
-    Sends send(n, here);
-    Receives receive;
-    for (std::byte& b : there) receive.emplace_back(&b, 1);
-    state_->exchange("barrier", send, receive);
+    state_->exchange_nothing("barrier");
 }
 
 void World::leave() const

@@ -201,7 +201,7 @@ void Executable::make_readable(std::size_t result)
 
 device::LaunchDeclaration Executable::declaration(const plan::PlanLaunch& l) const
 {
-    device::LaunchDeclaration d{.kernel = {l.kernel, l.constants, l.host, l.code, l.doubles},
+    device::LaunchDeclaration d{.kernel = {l.kernel, l.constants, l.host, l.code, l.doubles, l.on_stream},
                                 .operands = {},
                                 .floats = static_cast<std::uint32_t>(l.floats.size()),
                                 .ints = static_cast<std::uint32_t>(l.ints.size()),

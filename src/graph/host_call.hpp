@@ -1,5 +1,6 @@
 // A computation that the host makes in the middle of a call, such as an exchange with other machines.
 #pragma once
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -24,6 +25,17 @@ public:
     virtual void run(std::span<const ops::HostTensor> inputs,
                      std::span<const ops::HostTensor> outputs) const = 0;
     virtual std::vector<Tensor> vjp(const VjpArguments&) const = 0;
+
+    // Whether a library computes it on a stream of CUDA, by the functions below (device::StreamCall), in place of run().
+    virtual bool is_on_stream() const { return false; }
+    // All tensors are row-major in device memory.
+    virtual void enqueue(void* /* stream */, std::span<const ops::HostTensor> /* inputs */,
+                         std::span<const ops::HostTensor> /* outputs */) const
+    {}
+    virtual void supervise(std::span<const ops::HostTensor> /* inputs */,
+                           const std::function<void()>& /* await_begin */,
+                           const std::function<bool()>& /* has_ended */) const
+    {}
 };
 
 } // namespace reprise::graph

@@ -517,24 +517,25 @@ private:
         std::vector<View> in;
         for (const Value& v : n.inputs) in.push_back(materialised(v));
         make_outputs(n);
-        const std::vector<View> results = views_.at(&n);
-        if (!n.op->on_host) return append(host_launch(*n.op, n.attributes, in, results));
-        const auto shared = [this](const View& v) {
-            const View memory = temporary(v.dtype, v.sizes());
-            out_.plan.values[memory.value].on_host = true;
-            return memory;
-        };
+        std::vector<View> out = views_.at(&n);
+        const bool stays = n.op->on_host && caps_.is_cuda() && runs_on_stream(n.attributes);
+        const bool moves = n.op->on_host && !stays;
         for (View& v : in) {
-            const View from = std::exchange(v, shared(v));
-            copy(from, v);
+            const View from = v;
+            if (n.op->on_host) v = stays ? contiguous(v) : on_host(v);
+            if (moves) copy(from, v);
         }
-        std::vector<View> out;
-        for (const View& v : results) out.push_back(shared(v));
+        for (View& v : out) v = moves ? on_host(v) : v;
         PlanLaunch l = host_launch(*n.op, n.attributes, in, out);
-        l.label = label_of(n.op->name);
-        l.on_host = true;
+        if (n.op->on_host) l.label = label_of(n.op->name);
         append(std::move(l));
-        for (std::size_t i = 0; i < out.size(); ++i) copy(out[i], results[i]);
+        for (std::size_t i = 0; moves && i < out.size(); ++i) copy(out[i], views_.at(&n)[i]);
+    }
+    View on_host(const View& like)
+    {
+        const View memory = temporary(like.dtype, like.sizes());
+        out_.plan.values[memory.value].on_host = true;
+        return memory;
     }
 
     // Copies results that are views of state which this call overwrites, for the caller or for another cell, so that

@@ -45,6 +45,7 @@ struct PlanLaunch : ops::LaunchSpec {
 
     std::shared_ptr<const device::HostFunction>
         host{}; // function that a host device runs instead of the kernel
+    std::shared_ptr<const device::StreamCall> on_stream{}; // what CUDA runs instead of `host`, with `on_host`
     // The computation of an elementwise launch; until its kernel is chosen, the operands are those of the chain. With
     // `reduces`: the chain that computes the elements to be reduced. With `result_columns`: the chain of the result of
     // a product or a convolution (kernels::finish_product).
@@ -60,7 +61,7 @@ struct PlanLaunch : ops::LaunchSpec {
     std::uint32_t recomputation = 0;
     std::uint32_t fallback_of = no_launch; // the launch that it replaces if operands are not in the slab
     // The host runs the function `host` on every device, while launches of epochs before `joins` run; its operands are
-    // temporaries with PlanValue::on_host.
+    // temporaries with PlanValue::on_host.  With `on_stream` they are any values.
     bool on_host = false;
     std::uint32_t joins = 0;
     std::string label;

@@ -1,8 +1,8 @@
 // A libcuda.so.1 without a GPU: one device, whose kernels are those of cuda/ and shaders/ compiled for the host.
 //
 // Work of a stream is kept back until somebody waits for it or asks whether it is done, so that memory which the host
-// gives away or writes too early shows.  Streams run in any order that their events allow, and a graph's nodes in any that
-// its edges allow, another one each time.
+// gives away or writes too early shows.  Streams run in any order that their events allow, and a graph's nodes in any
+// that its edges allow, another one each time.
 //
 // Environment: REPRISE_EMULATED_CUDA, words of <name>=<number>: version (of the driver), devices, memory (MiB), major
 // and minor (of the compute capability, 9.0).
@@ -39,8 +39,8 @@ RP_EXPORT void reprise_emulated_cuda_revive()
     state().failures.clear();
     state().sticky = CUDA_SUCCESS;
 }
-// What a library that is not the driver asks of it: the answer that a test has ordered, to do something while no work runs,
-// an error that stays, and a place in a stream's order.
+// What a library that is not the driver asks of it: the answer that a test has ordered, to do something while no work
+// runs, an error that stays, and a place in a stream's order.
 RP_EXPORT int reprise_emulated_cuda_refusal(const char* function)
 {
     const std::lock_guard lock(state().mutex);

@@ -80,14 +80,12 @@ TEST_P(DropoutOfParts, IsThatOfTheWhole)
                 values.insert(values.end(), own.begin(), middle);
                 gradients.insert(gradients.end(), middle, own.end());
             }
-            EXPECT_THAT(values, testing::Pointwise(
-                                    testing::FloatNear(1e-5f),
-                                    std::vector<float>(whole.begin(),
-                                                       whole.begin() + static_cast<std::ptrdiff_t>(half))));
-            EXPECT_THAT(gradients, testing::Pointwise(
-                                       testing::FloatNear(1e-4f),
-                                       std::vector<float>(whole.begin() + static_cast<std::ptrdiff_t>(half),
-                                                          whole.end())));
+            const auto middle = whole.begin() + static_cast<std::ptrdiff_t>(half);
+            const auto tensor = [](auto begin, auto end) { return from_vector(std::vector(begin, end)); };
+            EXPECT_TRUE(
+                allclose(tensor(values.begin(), values.end()), tensor(whole.begin(), middle), 1e-6, 1e-5));
+            EXPECT_TRUE(allclose(tensor(gradients.begin(), gradients.end()), tensor(middle, whole.end()),
+                                 1e-6, 1e-4));
         }
     }
     EXPECT_THROW(RandomPart(-1), Error);

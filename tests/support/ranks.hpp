@@ -2,12 +2,14 @@
 #pragma once
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <exception>
 #include <functional>
 #include <mutex>
 #include <thread>
 #include <vector>
 
+#include <reprise/distributed/nccl.hpp>
 #include <reprise/distributed/world.hpp>
 
 #include "device/registry.hpp"
@@ -43,7 +45,8 @@ inline std::vector<Device> devices_of_ranks(int size)
     return {pool.begin(), pool.begin() + size};
 }
 
-// Runs f(world, device) for each rank of these worlds at the same time, and rethrows the first exception.
+// Runs f(world, device) for each rank of these worlds at the same time, and rethrows the first exception.  If
+// REPRISE_TEST_NCCL is set, NCCL runs the collectives.
 inline void on_ranks(std::vector<distributed::World> worlds,
                      const std::function<void(const distributed::World&, const Device&)>& f)
 {
@@ -56,6 +59,8 @@ inline void on_ranks(std::vector<distributed::World> worlds,
         threads.emplace_back([&, k, world = std::move(worlds[static_cast<std::size_t>(k)])]() mutable {
             const ops::ThreadGenerator generator({.seed = 1});
             try {
+                if (std::getenv("REPRISE_TEST_NCCL"))
+                    distributed::use_nccl(world, devices[static_cast<std::size_t>(k)]);
                 f(world, devices[static_cast<std::size_t>(k)]);
             } catch (...) {
                 const std::lock_guard lock(mutex);

@@ -1,5 +1,5 @@
 #include "device/cuda/blas.hpp"
-#include "device/cuda/library.hpp"
+#include "base/library.hpp"
 #include <reprise/error.hpp>
 
 namespace reprise::device::cuda {
@@ -29,9 +29,9 @@ BlasLibrary load()
     BlasLibrary b;
     const std::string major = std::to_string(CUBLAS_VER_MAJOR);
 #ifdef _WIN32
-    const Library library({"cublasLt64_" + major + ".dll"});
+    const reprise::detail::Library library({"cublasLt64_" + major + ".dll"});
 #else
-    const Library library({"libcublasLt.so." + major});
+    const reprise::detail::Library library({"libcublasLt.so." + major});
 #endif
     if (!library) return b;
     b.complete = true;

@@ -21,8 +21,21 @@ Context::~Context()
         const Current current(*this);
         driver.cuStreamSynchronize(stream_);
         driver.cuStreamDestroy(stream_);
+        if (stream_of_calls_) driver.cuStreamDestroy(stream_of_calls_);
     }
     driver.cuDevicePrimaryCtxRelease(device_);
+}
+
+CUstream Context::stream_of_calls()
+{
+    if (!stream_of_calls_)
+        call("cuStreamCreate", &Driver::cuStreamCreate, &stream_of_calls_, CU_STREAM_NON_BLOCKING);
+    return stream_of_calls_;
+}
+
+void Context::wait_for_stream_of_calls() const noexcept
+{
+    if (stream_of_calls_) driver.cuStreamSynchronize(stream_of_calls_);
 }
 
 Context::Current::Current(const Context& c) noexcept

@@ -1,4 +1,4 @@
-// An open device: its primary context, its only stream, and the checker of driver calls.
+// An open device: its primary context, its streams, and the checker of driver calls.
 #pragma once
 #include "device/cuda/error.hpp"
 #include <memory>
@@ -12,7 +12,10 @@ public:
     Context(const Context&) = delete;
     Context& operator=(const Context&) = delete;
 
-    CUstream stream() const noexcept { return stream_; }
+    CUstream stream() const noexcept { return stream_; } // of all launches but stream calls
+    // Both require the current context, and the queue's lock.
+    CUstream stream_of_calls();
+    void wait_for_stream_of_calls() const noexcept;
     void abandon() noexcept { abandoned_ = true; } // leaves its objects to the operating system
     bool abandoned() const noexcept { return abandoned_; }
 
@@ -42,7 +45,7 @@ public:
 private:
     CUdevice device_ = 0;
     CUcontext context_ = nullptr;
-    CUstream stream_ = nullptr;
+    CUstream stream_ = nullptr, stream_of_calls_ = nullptr; // the second one from its first use on
     bool abandoned_ = false;
 };
 

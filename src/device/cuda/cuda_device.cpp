@@ -63,6 +63,11 @@ public:
     {
         parts_->modules.add(name, std::move(image));
     }
+    void with_context(const std::function<void()>& f) override
+    {
+        const Context::Current current(parts_->context);
+        f();
+    }
     void set_tensor_float32(bool allowed) override
     {
         parts_->blas.allow_tensor_float32(allowed && capabilities().compute_capability >= 80);
@@ -138,16 +143,16 @@ void CudaDevice::download(Address from, std::span<std::byte> to)
     context.health.require_alive("download");
     if (to.empty()) return;
     const Context::Current current(context);
-    Ticket ticket = 0;
-    {
-        const auto lock = parts_->queue.lock();
-        context.check("submit", "cuMemcpyDtoHAsync", [&] {
-            return context.driver.cuMemcpyDtoHAsync(to.data(), from, to.size(), context.stream());
-        });
-        ticket = parts_->queue.submitted_now();
-    }
-    ++parts_->transfers;
     try {
+        Ticket ticket = 0;
+        {
+            const auto lock = parts_->queue.lock();
+            context.check("submit", "cuMemcpyDtoHAsync", [&] {
+                return context.driver.cuMemcpyDtoHAsync(to.data(), from, to.size(), context.stream());
+            });
+            ticket = parts_->queue.submitted_now();
+        }
+        ++parts_->transfers;
         parts_->queue.wait(ticket);
     } catch (...) {
         context.driver.cuStreamSynchronize(context.stream()); // `to` must outlive the copy

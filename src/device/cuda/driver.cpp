@@ -1,5 +1,5 @@
 #include "device/cuda/driver.hpp"
-#include "device/cuda/library.hpp"
+#include "base/library.hpp"
 
 namespace reprise::device::cuda {
 
@@ -20,7 +20,7 @@ constexpr int oldest = CUDA_VERSION / 1000 * 1000; // major version that the emb
 
 std::variant<Driver, std::string> load_driver(const std::string& name)
 {
-    const Library library({name});
+    const reprise::detail::Library library({name});
     if (!library) return "NVIDIA's driver was not found: " + library.error();
     Driver d;
     std::string missing;

@@ -1,4 +1,4 @@
-#include "device/cuda/library.hpp"
+#include "base/library.hpp"
 #include "device/cuda_compiler.hpp"
 #include <algorithm>
 #include <cuda.h>
@@ -22,9 +22,9 @@ Nvrtc load()
     Nvrtc n;
     const std::string major = std::to_string(CUDA_VERSION / 1000);
 #ifdef _WIN32
-    const Library library({"nvrtc64_" + major + "0_0.dll"});
+    const reprise::detail::Library library({"nvrtc64_" + major + "0_0.dll"});
 #else
-    const Library library({"libnvrtc.so." + major, "libnvrtc.so"});
+    const reprise::detail::Library library({"libnvrtc.so." + major, "libnvrtc.so"});
 #endif
     if (!library) {
         n.missing = "NVRTC was not found: " + library.error();

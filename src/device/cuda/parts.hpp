@@ -10,19 +10,23 @@ namespace reprise::device::cuda {
 struct Parts {
     Parts(const Driver& driver, int ordinal, const Capabilities& c)
         : context(driver, ordinal), pinned(pinned_memory(context), slice_chunk_bytes),
-          blocks(device_memory(context), slice_chunk_bytes), queue(context), modules(context),
+          blocks(device_memory(context), slice_chunk_bytes), modules(context),
           blas(context, c.compute_capability),
           memory(device_blocks(context, queue, c.memory_bytes, c.name), c.memory_limit)
     {}
-    ~Parts() { queue.collect_all(); } // retired objects return memory to pools
+    ~Parts()
+    {
+        host_calls.wait();
+        queue.collect_all(); // retired objects return memory to pools
+    }
 
     Context context;
     SlicePool pinned, blocks;
-    Queue queue;
+    HostCalls host_calls{context.health};
+    Queue queue{context, host_calls};
     Modules modules;
     Blas blas;
     BlockMemory memory;
-    HostCalls host_calls{context.health};
     std::atomic<std::uint64_t> recordings = 0, transfers = 0, submits = 0, replays = 0;
 };
 

@@ -33,7 +33,7 @@ Ticket Queue::submitted_now()
     }
     const Ticket ticket = submitted_.load(std::memory_order_relaxed) + 1;
     const std::lock_guard lock(marks_mutex_);
-    marks_.push_back({ticket, event});
+    marks_.push_back({ticket, event, calls_.posted()});
     submitted_.store(ticket, std::memory_order_release);
     return ticket;
 }
@@ -46,7 +46,8 @@ bool Queue::done(Ticket ticket)
     const std::lock_guard lock(marks_mutex_);
     while (!marks_.empty() && marks_.front().ticket <= ticket) {
         const CUresult result = context_.call("cuEventQuery", &Driver::cuEventQuery, marks_.front().event);
-        if (result == CUDA_ERROR_NOT_READY) return false;
+        if (result == CUDA_ERROR_NOT_READY || !calls_.served(marks_.front().calls)) return false;
+        context_.health.require_alive("done"); // a call may have failed
         reached(marks_.front().ticket);
     }
     return completed_.load(std::memory_order_relaxed) >= ticket;
@@ -69,16 +70,17 @@ void Queue::wait(Ticket ticket)
     const Context::Current current(context_);
     for (;;) {
         // Waits without holding the lock, so that other threads can submit and query.
-        CUevent event = nullptr;
+        Mark mark{};
         {
             const std::lock_guard lock(marks_mutex_);
             if (completed_.load(std::memory_order_relaxed) >= ticket) break;
             for (const Mark& m : marks_)
-                if (m.ticket == ticket) event = m.event;
+                if (m.ticket == ticket) mark = m;
         }
         // The event is reused only after another thread has seen that it is finished.
         context_.check("wait", "cuEventSynchronize",
-                       [&] { return context_.driver.cuEventSynchronize(event); });
+                       [&] { return context_.driver.cuEventSynchronize(mark.event); });
+        calls_.wait(mark.calls);
         if (done(ticket)) return;
     }
     context_.check("wait", "cuEventSynchronize", [] { return CUDA_SUCCESS; });

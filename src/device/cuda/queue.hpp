@@ -1,8 +1,9 @@
-// The order of work on the only stream: a ticket for each submission, and objects that are destroyed once the device
-// has finished with them.  Thread-safe.
+// The order of submissions: a ticket for each, which is done once the stream and the host calls that were posted before
+// are, and objects that are destroyed once the device has finished with them.  Thread-safe.
 #pragma once
 #include "device/cuda/context.hpp"
 #include "device/device.hpp"
+#include "device/host_calls.hpp"
 #include "device/retired.hpp"
 #include <atomic>
 #include <deque>
@@ -13,7 +14,7 @@ namespace reprise::device::cuda {
 
 class Queue {
 public:
-    explicit Queue(Context& context) : context_(context) {}
+    Queue(Context& context, const HostCalls& calls) : context_(context), calls_(calls) {}
     ~Queue();
     Queue(const Queue&) = delete;
     Queue& operator=(const Queue&) = delete;
@@ -36,10 +37,12 @@ private:
     struct Mark {
         Ticket ticket;
         CUevent event;
+        std::uint64_t calls; // posted before
     };
     void reached(Ticket) noexcept;
 
     Context& context_;
+    const HostCalls& calls_;
     std::mutex mutex_;
     std::atomic<Ticket> submitted_ = 0, completed_ = 0;
     std::mutex marks_mutex_;

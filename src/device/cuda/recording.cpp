@@ -53,7 +53,7 @@ CudaRecording::CudaRecording(std::shared_ptr<Parts> parts, std::span<const Launc
                              const RecordingOptions& options)
     : parts_(std::move(parts)), records_(launches), resources_(std::make_unique<Resources>()),
       slots_(options.one_shot ? 1 : std::max<std::uint32_t>(options.slots, 1)), call_(launches.size()),
-      one_shot_(options.one_shot), timed_(options.timestamps)
+      calls_(*parts_, launches), one_shot_(options.one_shot), timed_(options.timestamps)
 {
     const Context::Current current(parts_->context);
     parts_->queue.collect();
@@ -79,14 +79,7 @@ CudaRecording::CudaRecording(std::shared_ptr<Parts> parts, std::span<const Launc
         for (CUevent& e : slots_[i].events)
             parts_->context.call("cuEventCreate", &Driver::cuEventCreate, &e, 0);
     }
-    for (std::uint32_t i = 0; i < launches.size(); ++i) {
-        if (!launches[i].on_host) continue;
-        const auto joins = std::find_if(launches.begin(), launches.end(),
-                                        [&](const auto& l) { return l.epoch >= launches[i].joins; });
-        host_launches_.emplace(
-            i, HostLaunch{static_cast<std::uint32_t>(joins - launches.begin()), launches[i].kernel.host});
-    }
-    if (!one_shot_ && !timed_ && !launches.empty() && !products && host_launches_.empty()) make_graph();
+    if (!one_shot_ && !timed_ && !launches.empty() && !products && calls_.empty()) make_graph();
     ++parts_->recordings;
 }
 
@@ -116,10 +109,7 @@ void CudaRecording::set(std::uint32_t launch, const LaunchArguments& arguments)
     }
     records_.check(launch, arguments);
     ++set_;
-    if (const auto h = host_launches_.find(launch); h != host_launches_.end()) {
-        h->second.arguments.assign(arguments);
-        return;
-    }
+    if (calls_.set(launch, arguments)) return;
     records_.write(slots_[current_].host, launch, arguments);
     const GraphLaunch& l = resources_->launches[launch];
     blocks_of(l.function, arguments.groups); // throws if there are too many
@@ -168,8 +158,7 @@ Ticket CudaRecording::submit()
         } catch (...) {
             // Submitted work uses memory that the caller may free now.
             context.driver.cuStreamSynchronize(context.stream());
-            parts_->host_calls.wait();
-            for (auto& [number, h] : host_launches_) h.running.reset();
+            calls_.abandon();
             if (sent) {
                 open_ = false; // a second submission would run launches twice
                 slot.ticket = 0;
@@ -193,7 +182,7 @@ Ticket CudaRecording::submit()
 // Returns a graph that is ready to launch; null: the launches run one by one.
 Graph* CudaRecording::graph_for_call()
 {
-    if (one_shot_ || timed_ || call_.empty() || !host_launches_.empty()) return nullptr;
+    if (one_shot_ || timed_ || call_.empty() || !calls_.empty()) return nullptr;
     try {
         if (Graph* const graph = fitting_graph()) {
             if (graph->moved_products(call_) * launches_of_capture > call_.size()) return nullptr;
@@ -260,11 +249,8 @@ void CudaRecording::launch_one_by_one(Slot& slot)
     Context& context = parts_->context;
     for (std::size_t i = 0; i < call_.size(); ++i) {
         mark(slot, i); // before the wait, which is a part of this launch's time
-        end_host_calls(i);
-        if (host_launches_.contains(static_cast<std::uint32_t>(i))) {
-            begin_host_call(i);
-            continue;
-        }
+        calls_.join(i);
+        if (calls_.begin(i)) continue;
         if (call_[i].library) parts_->blas.run(*call_[i].product, *call_[i].library, context.stream());
         if (call_[i].library || call_[i].groups == 0) continue;
         GraphLaunch& l = resources_->launches[i];
@@ -273,65 +259,8 @@ void CudaRecording::launch_one_by_one(Slot& slot)
                      blocks_of(l.function, call_[i].groups), 1, 1, l.function.threads, 1, 1, 0,
                      context.stream(), arguments, nullptr);
     }
-    end_host_calls(call_.size());
+    calls_.join(call_.size());
     mark(slot, call_.size());
-}
-
-// A host call of one submission.  The stream posts it, and waits for its end where that is needed.
-struct CudaRecording::HostJob {
-    HostCalls& calls;
-    std::shared_ptr<const HostFunction> function;
-    HostArguments arguments;
-    std::mutex mutex{};
-    std::condition_variable ended{};
-    bool has_ended = false;
-
-    void end()
-    {
-        const std::lock_guard lock(mutex);
-        has_ended = true;
-        ended.notify_all();
-    }
-};
-
-void CudaRecording::begin_host_call(std::size_t launch)
-{
-    HostLaunch& h = host_launches_.at(static_cast<std::uint32_t>(launch));
-    if (h.arguments.groups == 0) return;
-    h.running.reset(new HostJob{parts_->host_calls, h.function, std::move(h.arguments)});
-    h.arguments = {};
-    call_host(
-        [](void* data) {
-            const std::unique_ptr<std::shared_ptr<HostJob>> job(static_cast<std::shared_ptr<HostJob>*>(data));
-            (*job)->calls.post({.run = [job = *job] { (*job->function)(job->arguments.view()); },
-                                .finished = [job = *job] { job->end(); }});
-        },
-        h.running);
-}
-
-void CudaRecording::end_host_calls(std::size_t launch)
-{
-    for (auto& [number, h] : host_launches_) {
-        if (h.joins != launch || !h.running) continue;
-        call_host(
-            [](void* data) {
-                const std::unique_ptr<std::shared_ptr<HostJob>> job(
-                    static_cast<std::shared_ptr<HostJob>*>(data));
-                std::unique_lock lock((*job)->mutex);
-                (*job)->ended.wait(lock, [&] { return (*job)->has_ended; });
-            },
-            h.running);
-        h.running.reset();
-    }
-}
-
-// The stream calls the function with a new std::shared_ptr of the job, which it deletes.
-void CudaRecording::call_host(void (*function)(void*), const std::shared_ptr<HostJob>& job)
-{
-    auto data = std::make_unique<std::shared_ptr<HostJob>>(job);
-    parts_->context.call("cuLaunchHostFunc", &Driver::cuLaunchHostFunc, parts_->context.stream(), function,
-                         data.get());
-    static_cast<void>(data.release());
 }
 
 Recording::Times CudaRecording::times()

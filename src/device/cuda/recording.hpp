@@ -2,14 +2,12 @@
 // launches: as a graph, or one after the other for a recording that is submitted once or has timestamps.  One graph,
 // created with the recording, serves all calls, unless cuBLASLt computes products: then each set of their sizes gets a
 // graph at its second call, and the most recently used graphs are retained.  A call without a graph runs its launches
-// one by one, with the same bits.  Those of a recording with host calls always run so: the stream calls the host to
-// post the call, and again to wait for its end.
+// one by one, with the same bits.  Those of a recording with host calls always run so (calls.cpp).
 #pragma once
+#include "device/cuda/calls.hpp"
 #include "device/cuda/graph.hpp"
 #include "device/cuda/parts.hpp"
-#include "device/host_calls.hpp"
 #include "device/records.hpp"
-#include <map>
 
 namespace reprise::device::cuda {
 
@@ -43,10 +41,6 @@ private:
     Graph& make_graph();
     void drop_graph(std::size_t);
     void launch_one_by_one(Slot&);
-    struct HostJob;
-    void begin_host_call(std::size_t launch);
-    void end_host_calls(std::size_t launch);
-    void call_host(void (*function)(void*), const std::shared_ptr<HostJob>&);
     void mark(Slot&, std::size_t);
 
     std::shared_ptr<Parts> parts_;
@@ -54,13 +48,7 @@ private:
     std::unique_ptr<Resources> resources_; // handed to the queue on destruction
     std::vector<Slot> slots_;
     std::vector<GraphCall> call_; // the arguments that were set last
-    struct HostLaunch {
-        std::uint32_t joins; // the first launch that waits; may be the end
-        std::shared_ptr<const HostFunction> function;
-        HostArguments arguments{};
-        std::shared_ptr<HostJob> running{};
-    };
-    std::map<std::uint32_t, HostLaunch> host_launches_;     // by launch
+    Calls calls_;
     std::map<std::uint64_t, unsigned> calls_without_graph_; // by hash of the call's products
     Ticket last_ = 0;
     std::uint32_t current_ = 0, set_ = 0;

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-namespace reprise::device::cuda {
+namespace reprise::detail {
 
 class Library {
 public:
@@ -26,4 +26,4 @@ private:
     std::string error_;
 };
 
-} // namespace reprise::device::cuda
+} // namespace reprise::detail

@@ -1,4 +1,4 @@
-#include "device/cuda/library.hpp"
+#include "base/library.hpp"
 
 #ifdef _WIN32
 #include <windows.h>
@@ -6,7 +6,7 @@
 #include <dlfcn.h>
 #endif
 
-namespace reprise::device::cuda {
+namespace reprise::detail {
 
 #ifdef _WIN32
 
@@ -38,4 +38,4 @@ void* Library::address_of(const char* name) const { return handle_ ? dlsym(handl
 
 #endif
 
-} // namespace reprise::device::cuda
+} // namespace reprise::detail
