@@ -35,9 +35,9 @@ public:
     Nccl(const Nccl&) = delete;
     Nccl& operator=(const Nccl&) = delete;
 
-    // Each adds to the stream, with the device's context current.  The first ones may wait for other ranks, to connect to
-    // them.  `count` is that of elements, `bytes` that of x.  Throws Error(distributed), after which the communicator is
-    // aborted, if NCCL fails or takes longer than the limit.
+    // Each adds to the stream, with the device's context current.  The first ones may wait for other ranks, to connect
+    // to them.  `count` is that of elements, `bytes` that of x.  Error(distributed) if NCCL fails or takes longer than
+    // the limit, after which the communicator is aborted.
     struct Queue {
         void* stream;
         Limit limit;

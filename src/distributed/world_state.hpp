@@ -58,9 +58,10 @@ public:
     void set_nccl(std::shared_ptr<Nccl> n) { nccl_ = std::move(n); }
     const std::shared_ptr<Nccl>& nccl() const { return nccl_; }
     void end_nccl() noexcept; // at the process's end
-    // Waits for `await_begin`, compares the label with those of all ranks, and waits until `has_ended` tells that NCCL has
-    // computed the collective, which sends this many bytes.  Aborts NCCL and throws Error(distributed) if a rank differs,
-    // or does not come within the timeout, or if NCCL then takes longer than the timeout and what 10 MB/s take.
+    // Waits for `await_begin`, compares the label with those of all ranks, and waits until `has_ended` tells that NCCL
+    // has computed the collective, which sends this many bytes.  Aborts NCCL and throws Error(distributed) if a rank
+    // differs, or does not come within the timeout, or if NCCL then takes longer than the timeout and a second for
+    // each 10 MB.
     void supervise(const std::string& what, std::size_t bytes, const std::function<void()>& await_begin,
                    const std::function<bool()>& has_ended);
     void exchange_nothing(const std::string& what); // returns when all ranks have called it

@@ -26,7 +26,8 @@ public:
                      std::span<const ops::HostTensor> outputs) const = 0;
     virtual std::vector<Tensor> vjp(const VjpArguments&) const = 0;
 
-    // Whether a library computes it on a stream of CUDA, by the functions below (device::StreamCall), in place of run().
+    // Whether a library computes it on a stream of CUDA in place of run(), by the functions below: those of
+    // device::StreamCall.
     virtual bool is_on_stream() const { return false; }
     // All tensors are row-major in device memory.
     virtual void enqueue(void* /* stream */, std::span<const ops::HostTensor> /* inputs */,

@@ -1,5 +1,5 @@
-// The launch of an op's reference function: on devices whose kernels run on the host (Capabilities::host_kernels), and of
-// ops that the host computes on every device (Op::on_host).
+// The launch of an op's reference function: on devices whose kernels run on the host (Capabilities::host_kernels), and
+// of ops that the host computes on every device (Op::on_host).
 #pragma once
 #include <vector>
 

@@ -56,11 +56,11 @@ public:
     int local_rank() const;          // number of this rank among those on its machine; see local_device()
     std::string description() const; // "Open MPI v4.1.4, NCCL 2.27.3"
 
-    // The time after which an exchange fails that another rank does not take part in; 30 s by default.  Those of NCCL fail
-    // after that and a second for each 10 MB, from when all ranks have begun them.
+    // The time after which an exchange fails that another rank does not take part in; 30 s by default.  After
+    // use_nccl(), NCCL then has as long again, and a second for each 10 MB.
     void set_timeout(std::chrono::milliseconds);
 
-    // Counts since the world exists, of this rank.  With use_nccl() only those of the comparison of labels.
+    // Counts since the world exists, of this rank.  After use_nccl() only labels are counted, a byte for each rank.
     struct Traffic {
         std::uint64_t exchanges = 0;      // an all-reduce is two
         std::uint64_t bytes_sent = 0;     // without labels
