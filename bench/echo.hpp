@@ -15,7 +15,7 @@
 namespace bench {
 
 // Stands for other ranks that compute the same and are never late: an exchange takes `delay`, and gives back what was
-// sent.
+// sent, and ones where more is expected.
 class Echo final : public reprise::distributed::Transport {
 public:
     using Clock = std::chrono::steady_clock;
@@ -34,9 +34,15 @@ public:
     {
         const Clock::time_point begin = Clock::now();
         if (delay.count() > 0) std::this_thread::sleep_for(delay);
-        for (std::size_t k = 1; k < send.size(); ++k)
-            if (const std::size_t bytes = std::min(send[k].size(), receive[k].size()); bytes > 0)
-                std::memcpy(receive[k].data(), send[k].data(), bytes);
+        for (std::size_t k = 1; k < send.size(); ++k) {
+            const std::size_t bytes = std::min(send[k].size(), receive[k].size());
+            if (bytes > 0) std::memcpy(receive[k].data(), send[k].data(), bytes);
+            const std::span<std::byte> rest = receive[k].subspan(bytes);
+            for (std::size_t at = 0; at + sizeof(float) <= rest.size(); at += sizeof(float)) {
+                constexpr float one = 1;
+                std::memcpy(rest.data() + at, &one, sizeof one);
+            }
+        }
         const std::lock_guard lock(mutex_);
         intervals_.push_back({begin, Clock::now()});
     }

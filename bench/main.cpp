@@ -6,7 +6,9 @@
 #include <cstdio>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <sstream>
+#include <utility>
 
 #include <CLI/CLI.hpp>
 
@@ -26,6 +28,7 @@ using Clock = std::chrono::steady_clock;
 double seconds(Clock::time_point from) { return std::chrono::duration<double>(Clock::now() - from).count(); }
 
 reprise::distributed::World launched; // the processes that mpirun has started
+reprise::distributed::World echoes;   // of as many ranks, with --echo
 
 // Returns what rank 0 says: all ranks make the same number of runs, and begin them together.
 bool agreed(bool own)
@@ -37,6 +40,7 @@ bool agreed(bool own)
 struct Timing {
     double median = 0, min = 0, first = 0;
     std::vector<double> runs{};                           // in the order in which they ran
+    std::vector<double> echo_runs{};                      // each after one of the above, with --echo
     double exchanges = 0, bytes_sent = 0, exchanging = 0; // of each run: counts, and the seconds of exchanges
 };
 
@@ -50,6 +54,13 @@ Timing measure(const bench::Workload& w, const reprise::Device& device, bool qui
     run();
     device.synchronize();
     t.first = seconds(start);
+    std::optional<bench::Run> echo;
+    if (launched.size() > 1 && echoes.size() > 1) {
+        bench::world = echoes;
+        echo = w.make();
+        bench::world = launched;
+        (*echo)();
+    }
     start = Clock::now();
     do { // a GPU lowers its clock while the host compiles, and needs a while to raise it
         run();
@@ -71,6 +82,11 @@ Timing measure(const bench::Workload& w, const reprise::Device& device, bool qui
         t.exchanges += static_cast<double>(after.exchanges - before.exchanges);
         t.bytes_sent += static_cast<double>(after.bytes_sent - before.bytes_sent);
         t.exchanging += after.seconds - before.seconds;
+        if (!echo || !agreed(true)) continue;
+        const Clock::time_point two = Clock::now();
+        (*echo)();
+        device.synchronize();
+        t.echo_runs.push_back(seconds(two));
     }
     const auto count = static_cast<double>(times.size());
     for (double* sum : {&t.exchanges, &t.bytes_sent, &t.exchanging}) *sum /= count;
@@ -150,10 +166,13 @@ void print(const bench::Workload& w, const Timing& t, const std::string& device,
                     "%zu, \"first_s\": %.4g",
                     w.name.c_str(), t.median * 1e3, t.min * 1e3, t.runs.size(), t.first);
         if (all_times) {
-            std::printf(", \"times_ms\": [");
-            for (std::size_t i = 0; i < t.runs.size(); ++i)
-                std::printf(i ? ", %.4g" : "%.4g", t.runs[i] * 1e3);
-            std::printf("]");
+            for (const auto& [name, runs] :
+                 {std::pair("times_ms", &t.runs), {"echo_times_ms", &t.echo_runs}}) {
+                std::printf(", \"%s\": [", name);
+                for (std::size_t i = 0; i < runs->size(); ++i)
+                    std::printf(i ? ", %.4g" : "%.4g", (*runs)[i] * 1e3);
+                std::printf("]");
+            }
         }
         if (t.exchanges > 0)
             std::printf(", \"exchanges\": %.4g, \"bytes_sent\": %.6g, \"exchanges_ms\": %.4g", t.exchanges,
@@ -183,9 +202,9 @@ void join_world(std::int64_t parts, bool echo)
     launched = reprise::distributed::mpi_world();
 #endif
     bench::parts = launched.size() > 1 ? launched.size() : parts;
-    bench::world =
-        echo ? reprise::distributed::World(std::make_shared<bench::Echo>(static_cast<int>(bench::parts)))
-             : launched;
+    if (echo)
+        echoes = reprise::distributed::World(std::make_shared<bench::Echo>(static_cast<int>(bench::parts)));
+    bench::world = launched.size() > 1 ? launched : echoes;
 }
 
 bool chosen(const std::string& name, const std::vector<std::string>& only, bool exact)
@@ -214,10 +233,13 @@ int main(int argc, char** argv)
                    "Compute one of N parts of each training step's batch; under mpirun N is the "
                    "number of processes")
         ->check(CLI::PositiveNumber);
-    app.add_flag("--echo", echo,
-                 "Exchange with ranks that take no time and give back what was sent; all processes print");
+    app.add_flag(
+        "--echo", echo,
+        "Exchange with ranks that take no time and give back what was sent; under mpirun each run of a "
+        "training step is followed by such a one, and all processes print");
     app.add_flag("--json", json, "One JSON line for each workload");
-    app.add_flag("--all-times", all_times, "With --json: the time of every run");
+    app.add_flag("--all-times", all_times,
+                 "With --json: the times of all runs, and with --echo those of the others");
     app.add_flag("--exact", exact, "Take --only as whole names");
     app.add_flag("--quick", quick, "Fewer runs");
     app.add_flag("!--no-fuse", bench::recording.fuse, "Record without the fuser");
@@ -259,6 +281,7 @@ int main(int argc, char** argv)
                 if (prints) print(w, t, device.description(), json, all_times);
             }
         }
+        if (echo) bench::world = echoes;
         for (const bench::Report& r : reports) {
             if (!chosen(r.name, only, exact)) continue;
             const bench::Measurements m = r.measure(device, quick);
