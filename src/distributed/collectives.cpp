@@ -202,7 +202,11 @@ void enqueue_all_to_all(const Call& c, Nccl& nccl, Nccl::Queue queue)
 }
 void enqueue_send_receive(const Call& c, Nccl& nccl, Nccl::Queue queue)
 {
-    const Nccl::Transfer transfers[] = {{c.a, whole(c.x), {}}, {c.b, {}, whole(c.y)}};
+    const int self = c.world.rank();
+    std::vector<Nccl::Transfer> transfers;
+    if (c.a != self) transfers.push_back({c.a, whole(c.x), {}});
+    if (c.b != self) transfers.push_back({c.b, {}, whole(c.y)});
+    else transfers.push_back({self, whole(c.x), whole(c.y)});
     nccl.exchange(transfers, queue);
 }
 

@@ -1,5 +1,7 @@
 #include "distributed/nccl.hpp"
 
+#include <condition_variable>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -125,39 +127,7 @@ Nccl::Nccl(const NcclId& id, int rank, int size, const std::shared_ptr<device::D
     int result = success;
     device->with_context(
         [&] { result = nccl().ncclCommInitRankConfig(&communicator_, size, id, rank, &config); });
-    try {
-        await("ncclCommInitRankConfig", limit, result);
-    } catch (...) {
-        if (aborting_.joinable()) aborting_.join();
-        throw;
-    }
-}
-
-Nccl::~Nccl()
-{
-    close();
-    if (aborting_.joinable()) aborting_.join();
-}
-
-void Nccl::in_context(const std::weak_ptr<device::Device>& device, const std::function<void()>& f) noexcept
-{
-    try {
-        if (const auto d = device.lock()) d->with_context(f);
-        else f();
-    } catch (...) { // an error of NCCL has aborted it, and one of the device has ended it
-    }
-}
-
-// The other ranks may still read what this one has sent, which finalizing waits for.
-void Nccl::close() noexcept
-{
-    constexpr Limit until_others_end = std::chrono::seconds(2);
-    in_context(device_, [&] {
-        run("ncclCommFinalize", until_others_end, [](void* c) { return nccl().ncclCommFinalize(c); });
-        const std::lock_guard lock(mutex_);
-        failure_.emplace(ErrorKind::state, "[NCCL] The world has ended.");
-        nccl().ncclCommDestroy(std::exchange(communicator_, nullptr));
-    });
+    await("ncclCommInitRankConfig", limit, result);
 }
 
 void Nccl::run(const char* function, Limit limit, const std::function<int(void*)>& f)
@@ -217,20 +187,91 @@ void Nccl::require_sound()
     state();
 }
 
+namespace {
+
+// Threads that end communicators: NCCL then waits for the device, which may wait for the thread that has asked for it.
+class Endings {
+public:
+    void begin(std::function<void()> f)
+    {
+        {
+            const std::lock_guard lock(mutex_);
+            ++running_;
+        }
+        const auto run = [this, f = std::move(f)] {
+            f();
+            const std::lock_guard lock(mutex_);
+            --running_;
+            ended_.notify_all();
+        };
+        try {
+            std::thread(run).detach();
+        } catch (const std::system_error&) { // no thread is left
+            run();
+        }
+    }
+    void wait()
+    {
+        std::unique_lock lock(mutex_);
+        ended_.wait(lock, [&] { return running_ == 0; });
+    }
+
+private:
+    std::mutex mutex_;
+    std::condition_variable ended_;
+    int running_ = 0;
+};
+
+Endings& endings()
+{
+    static Endings* const all = new Endings; // outlives the threads
+    return *all;
+}
+
+void abort_now(void* communicator) { nccl().ncclCommAbort(communicator); }
+
+// The other ranks may still read what this one has sent, which finalizing waits for.
+void finalize(void* communicator)
+{
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(2);
+    int state = nccl().ncclCommFinalize(communicator);
+    while (state == in_progress && std::chrono::steady_clock::now() < end) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        if (nccl().ncclCommGetAsyncError(communicator, &state) != success) break;
+    }
+    if (state == success) nccl().ncclCommDestroy(communicator);
+    else nccl().ncclCommAbort(communicator);
+}
+
+} // namespace
+
+void Nccl::end(void (*how)(void*)) noexcept
+{
+    if (!communicator_) return;
+    endings().begin([how, c = std::exchange(communicator_, nullptr), device = device_] {
+        try {
+            if (const auto d = device.lock()) d->with_context([&] { how(c); });
+            else how(c);
+        } catch (const Error&) { // the device was closed, and NCCL's memory with it
+        }
+    });
+}
+
 void Nccl::abort(const Error& why) noexcept
 {
     const std::lock_guard lock(mutex_);
     if (!failure_) failure_ = why;
-    if (!communicator_) return;
-    const auto end = [c = std::exchange(communicator_, nullptr), device = device_] {
-        in_context(device, [c] { nccl().ncclCommAbort(c); });
-    };
-    try {
-        aborting_ = std::thread(end);
-    } catch (const std::system_error&) { // no thread is left
-        end();
-    }
+    end(abort_now);
 }
+
+void Nccl::close() noexcept
+{
+    const std::lock_guard lock(mutex_);
+    if (!failure_) failure_.emplace(ErrorKind::state, "[NCCL] The world has ended.");
+    end(finalize);
+}
+
+void Nccl::wait_until_closed() noexcept { endings().wait(); }
 
 void Nccl::all_reduce(const std::byte* x, std::byte* y, std::size_t count, DType dtype, int reduction,
                       Queue q)

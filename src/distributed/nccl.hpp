@@ -9,7 +9,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <thread>
 
 #include <reprise/dtype.hpp>
 #include <reprise/error.hpp>
@@ -31,7 +30,7 @@ public:
     static NcclId make_id();
     // Connects this rank to all others.  Error(distributed) if NCCL fails, or takes longer than the limit.
     Nccl(const NcclId&, int rank, int size, const std::shared_ptr<device::Device>&, Limit);
-    ~Nccl();
+    ~Nccl() { close(); }
     Nccl(const Nccl&) = delete;
     Nccl& operator=(const Nccl&) = delete;
 
@@ -56,11 +55,12 @@ public:
     void exchange(std::span<const Transfer>, Queue);
 
     void require_sound(); // throws the first failure, also one that NCCL has met since the last call
-    // Ends what is on the stream; from now on all members throw the error, or the one of an earlier failure.  Does not
-    // wait: NCCL may wait for the device, which may wait for the thread that calls this.
+    // Ends what is on the stream, in another thread; from now on all members throw the error, or that of an earlier
+    // failure.
     void abort(const Error&) noexcept;
-    // Ends the communicator once all ranks do, or after two seconds.  Nothing may be on the stream.
+    // Ends the communicator, in another thread, once all ranks do, or after two seconds.  Nothing may be on the stream.
     void close() noexcept;
+    static void wait_until_closed() noexcept; // for all that abort() and close() have begun
 
 private:
     // Calls f with the communicator, and waits until NCCL has done it.
@@ -68,13 +68,12 @@ private:
     void await(const char* function, Limit, int result); // aborts before it throws
     void check(const char* function, int result);        // with the mutex
     int state();                                         // with the mutex
-    static void in_context(const std::weak_ptr<device::Device>&, const std::function<void()>&) noexcept;
+    void end(void (*how)(void* communicator)) noexcept;  // with the mutex
 
     const std::weak_ptr<device::Device> device_;
     std::mutex mutex_;             // guards the rest; one thread at a time may make calls of a communicator
     void* communicator_ = nullptr; // null: aborted or closed
     std::optional<Error> failure_;
-    std::thread aborting_;
 };
 
 } // namespace reprise::distributed

@@ -54,6 +54,7 @@ public:
     {
         for (const std::weak_ptr<WorldState>& w : worlds_)
             if (const auto world = w.lock()) world->end_nccl();
+        Nccl::wait_until_closed();
     }
 
 private:

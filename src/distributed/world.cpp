@@ -123,7 +123,8 @@ void WorldState::end_nccl() noexcept
 {
     try {
         wait_for_device();
-    } catch (const Error&) { // a lost device: NCCL was aborted
+    } catch (const Error& e) { // a lost device, whose collectives may wait for other ranks
+        nccl_->abort(e);
     }
     nccl_->close();
 }

@@ -429,6 +429,12 @@ RP_EXPORT int ncclGroupEnd()
     const Handle h = std::exchange(transferring, nullptr);
     const std::vector<Transfer> list = std::exchange(transfers, {});
     RP_ENTER_WITH(h)
+    const auto to_self = [&](bool sends) {
+        return std::count_if(list.begin(), list.end(), [&](const Transfer& t) {
+            return t.peer == (*h)->rank && (sends ? t.send != nullptr : t.receive != nullptr);
+        });
+    };
+    if (to_self(true) != to_self(false)) return invalid_usage;
     add_transfers(*h, stream_of_transfers, list);
     return in_progress;
 }

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -52,9 +53,13 @@ const std::vector<Row>& collectives()
             {"all_gather", [](const Tensor& x, const World& w) { return all_gather(x, w); }},
             {"all_gather 1", [](const Tensor& x, const World& w) { return all_gather(x, w, 1); }},
             {"all_to_all", [](const Tensor& x, const World& w) { return all_to_all(x, w); }},
-            {"send_receive", [](const Tensor& x, const World& w) {
+            {"send_receive in a ring",
+             [](const Tensor& x, const World& w) {
                  const int n = w.size(), r = w.rank();
                  return send_receive(x, w, (r + 1) % n, (r + n - 1) % n);
+             }},
+            {"send_receive in a chain", [](const Tensor& x, const World& w) {
+                 return send_receive(x, w, std::min(w.rank() + 1, w.size() - 1), std::max(w.rank() - 1, 0));
              }}};
         for (const ReduceOp op : {ReduceOp::sum, ReduceOp::min, ReduceOp::max, ReduceOp::product}) {
             const bool has_no_gradient = op != ReduceOp::sum;

@@ -1,6 +1,7 @@
 // An open device: its primary context, its streams, and the checker of driver calls.
 #pragma once
 #include "device/cuda/error.hpp"
+#include <atomic>
 #include <memory>
 
 namespace reprise::device::cuda {
@@ -46,7 +47,7 @@ private:
     CUdevice device_ = 0;
     CUcontext context_ = nullptr;
     CUstream stream_ = nullptr, stream_of_calls_ = nullptr; // the second one from its first use on
-    bool abandoned_ = false;
+    std::atomic<bool> abandoned_ = false;
 };
 
 } // namespace reprise::device::cuda

@@ -87,6 +87,7 @@ public:
     }
     void abandon() noexcept override
     {
+        parts_->host_calls.wait();
         parts_->queue.collect_all();
         parts_->context.abandon();
     }
