@@ -143,7 +143,7 @@ void Nccl::run(const char* function, Limit limit, const std::function<int(void*)
 
 void Nccl::await(const char* function, Limit limit, int result)
 {
-    const auto end = std::chrono::steady_clock::now() + limit;
+    const auto begin = std::chrono::steady_clock::now();
     try {
         for (;;) {
             {
@@ -152,10 +152,12 @@ void Nccl::await(const char* function, Limit limit, int result)
                 if (result == success) return;
                 result = state();
             }
-            if (result == in_progress && std::chrono::steady_clock::now() > end)
+            const auto waited = std::chrono::steady_clock::now() - begin;
+            if (result == in_progress && waited > limit)
                 fail(function, "NCCL has not connected the ranks within (" + std::to_string(limit.count()) +
                                    ") ms: one of them or the network is gone");
-            std::this_thread::yield();
+            if (waited < std::chrono::milliseconds(1)) std::this_thread::yield();
+            else std::this_thread::sleep_for(std::chrono::microseconds(50)); // other ranks are waited for
         }
     } catch (const Error& e) {
         abort(e);

@@ -95,6 +95,15 @@ TEST(Mpi, FollowsOneProcess)
     for (const Training& t : trainings) expect_as_one_process(t);
 }
 
+// In processes with emulated CUDA devices and an emulated NCCL.
+TEST(NcclOfProcesses, FollowsOneProcess)
+{
+    const World w = mpi_world();
+    use_nccl(w, default_device());
+    EXPECT_THAT(w.description(), testing::HasSubstr(", NCCL 2.14.5"));
+    for (const Training& t : trainings) expect_as_one_process(t);
+}
+
 // The last test, as nothing can be exchanged after it.
 TEST(MpiZ, TellsWhoDiffers)
 {

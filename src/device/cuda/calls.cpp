@@ -17,7 +17,7 @@ struct Calls::Job {
     Job& operator=(const Job&) = delete;
 
     virtual void begin(const std::shared_ptr<Job>& self) = 0;
-    virtual void join(const std::shared_ptr<Job>& self) = 0; // lets the stream wait for its end
+    virtual void join() = 0; // lets the stream wait for its end
 
     CUevent event(unsigned flags) const
     {
@@ -58,7 +58,7 @@ struct Calls::HostJob final : Job {
                                .finished = [job] { job->ended->count_down(); }});
     }
     // The stream calls the host to wait.  That function must not call the driver, and so must not destroy the job.
-    void join(const std::shared_ptr<Job>&) override
+    void join() override
     {
         auto data = std::make_unique<std::shared_ptr<std::latch>>(ended);
         const auto wait = [](void* d) {
@@ -102,10 +102,10 @@ struct Calls::StreamJob final : Job {
         }
         progress = Progress::enqueued;
     }
-    void join(const std::shared_ptr<Job>&) override { wait(parts.context.stream(), ended); }
+    void join() override { wait(parts.context.stream(), ended); }
 
 private:
-    enum class Progress : std::uint8_t { begun, enqueued, failed };
+    enum class Progress : std::uint8_t { posted, enqueued, failed };
 
     void wait(CUstream stream, CUevent e) const
     {
@@ -115,14 +115,14 @@ private:
     {
         const Progress now = progress;
         if (now == Progress::failed) std::rethrow_exception(failure);
-        if (now == Progress::begun) return false;
+        if (now == Progress::posted) return false;
         const Context::Current current(parts.context);
         return parts.context.call("cuEventQuery", &Driver::cuEventQuery, ended) == CUDA_SUCCESS;
     }
 
     const std::shared_ptr<const StreamCall> call;
     const CUevent ended;
-    std::atomic<Progress> progress = Progress::begun;
+    std::atomic<Progress> progress = Progress::posted;
     std::exception_ptr failure{}; // written before `progress`
 };
 
@@ -164,7 +164,7 @@ void Calls::join(std::size_t launch)
 {
     for (auto& [number, l] : all_)
         if (l.joins == launch && l.running) {
-            l.running->join(l.running);
+            l.running->join();
             l.running.reset();
         }
 }
