@@ -17,11 +17,11 @@ struct V {
     Tensor tensor;
 };
 
-// An argument of a function: a value, or a constant, which gets the dtype of the other arguments.
+// An argument of a function: a value, which outlives the call, or a constant, which gets the dtype of the other arguments.
 struct Argument {
-    Tensor tensor;
+    const Tensor* tensor = nullptr; // null for a constant
     double constant = 0;
-    Argument(const V& v) : tensor(v.tensor) {}
+    Argument(const V& v) : tensor(&v.tensor) {}
     Argument(K k) : constant(k.value) {}
 };
 
@@ -29,10 +29,10 @@ V emit(const char* row, std::initializer_list<Argument> arguments)
 {
     const Tensor* like = nullptr; // the last tensor: a condition is bool and comes first
     for (const Argument& a : arguments)
-        if (a.tensor.defined()) like = &a.tensor;
+        if (a.tensor) like = a.tensor;
     std::vector<Tensor> inputs;
     for (const Argument& a : arguments)
-        inputs.push_back(a.tensor.defined() ? a.tensor : number_like(*like, a.constant));
+        inputs.push_back(a.tensor ? *a.tensor : number_like(*like, a.constant));
     return {graph::apply1(row_op(row), inputs)};
 }
 

@@ -76,19 +76,23 @@ RP_EXPORT void reprise_emulated_cuda_send_when(CUstream stream, std::function<bo
     const std::lock_guard lock(state().mutex);
     send(stream, {std::move(work), std::move(is_ready)});
 }
-// At the process's end, in the folder REPRISE_EMULATED_CUDA_KERNELS, a file of "<kernel> <launches>" lines.
+// At the process's end, in the folder REPRISE_EMULATED_CUDA_KERNELS, a file of "<kernel> <launches>" lines.  It gets its
+// name when it is whole, as a launcher may kill a rank at any time.
 namespace {
 struct Report {
     ~Report()
     {
         const char* folder = std::getenv("REPRISE_EMULATED_CUDA_KERNELS");
         if (!folder) return;
-        std::ofstream out(std::string(folder) + "/" + std::to_string(getpid()) + ".txt");
+        const std::string name = std::string(folder) + "/" + std::to_string(getpid());
+        std::ofstream out(name);
         for (const Kernel* k : cuda_emulation::all_kernels()) {
             const bool made = k->name.find("fused_") != std::string::npos || k->name.rfind("user_", 0) == 0;
             if (!made) // at run time
                 out << k->name << ' ' << k->launches << '\n';
         }
+        out.close();
+        std::rename(name.c_str(), (name + ".txt").c_str());
     }
 };
 } // namespace
@@ -98,7 +102,6 @@ struct Report {
 RP_EXPORT CUresult cuInit(unsigned)
 {
     RP_ENTER
-    cuda_emulation::all_kernels(); // made before the report, so they outlive it
     static const Report report;
     return setting("devices", 1) == 0 ? CUDA_ERROR_NO_DEVICE : CUDA_SUCCESS;
 }

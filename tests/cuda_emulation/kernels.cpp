@@ -11,7 +11,7 @@ namespace {
 
 std::map<std::string, Kernel>& kernels()
 {
-    static std::map<std::string, Kernel> all;
+    static auto& all = *new std::map<std::string, Kernel>; // the program's static objects may outlive the driver's
     return all;
 }
 

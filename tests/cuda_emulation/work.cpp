@@ -11,7 +11,7 @@ namespace cuda_emulation {
 
 State& state()
 {
-    static State s;
+    static State& s = *new State; // the program's static objects may outlive the driver's
     return s;
 }
 
