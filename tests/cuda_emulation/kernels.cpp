@@ -11,7 +11,8 @@ namespace {
 
 std::map<std::string, Kernel>& kernels()
 {
-    static auto& all = *new std::map<std::string, Kernel>; // the program's static objects may outlive the driver's
+    // The program's static objects may outlive the driver's.
+    static auto& all = *new std::map<std::string, Kernel>;
     return all;
 }
 
