@@ -17,7 +17,8 @@ struct V {
     Tensor tensor;
 };
 
-// An argument of a function: a value, which outlives the call, or a constant, which gets the dtype of the other arguments.
+// An argument of a function: a value, which outlives the call, or a constant, which gets the dtype of the other
+// arguments.
 struct Argument {
     const Tensor* tensor = nullptr; // null for a constant
     double constant = 0;

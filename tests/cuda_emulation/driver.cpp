@@ -76,8 +76,8 @@ RP_EXPORT void reprise_emulated_cuda_send_when(CUstream stream, std::function<bo
     const std::lock_guard lock(state().mutex);
     send(stream, {std::move(work), std::move(is_ready)});
 }
-// At the process's end, in the folder REPRISE_EMULATED_CUDA_KERNELS, a file of "<kernel> <launches>" lines.  It gets its
-// name when it is whole, as a launcher may kill a rank at any time.
+// At the process's end, in the folder REPRISE_EMULATED_CUDA_KERNELS, a file of "<kernel> <launches>" lines.  It gets
+// its name when it is whole, as a launcher may kill a rank at any time.
 namespace {
 struct Report {
     ~Report()
