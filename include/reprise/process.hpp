@@ -9,7 +9,9 @@ struct ProcessOptions {
     // best one, and compiled kernels are kept in a file only if set_cache_directory() names a folder.
     bool environment = true;
     // Whether pipelines are compiled on a thread for each core.  These threads end before the call that compiles
-    // returns, such as record().  If not, that call compiles one pipeline after the other.
+    // returns, such as record().  If not, that call compiles one pipeline after the other.  On software Vulkan drivers,
+    // also whether large products and convolutions are computed by threads of the library (native code), which are
+    // several times as fast as the driver's and round differently.
     bool threads = true;
 };
 

@@ -24,7 +24,8 @@
 //              from the epoch `joins` on, and the end of the call, wait for it.  Host calls run one after the other, in
 //              the order of their submissions and of their launches.  On Vulkan no thread that submits waits for them.
 //              If a function throws, the device counts as lost, and all further calls throw that error.  A StreamCall
-//              has the same place among launches, on a stream of its own.
+//              has the same place among launches, on a stream of its own.  Native launches, on devices that are the
+//              host's CPU, have a thread of their own, so that they don't wait for exchanges with other machines.
 // Slices.      After set_slice(), submissions wait in a queue, in their order.  The driver gets them in parts that take
 //              about the time of a slice: by advance(), and while a thread waits for a ticket.  cancel() drops the
 //              newest calls of droppable recordings, back to the first one that has begun to write state or that a
@@ -108,6 +109,8 @@ struct LaunchDeclaration {
     // gets their addresses on the host.  On CUDA Kernel::on_stream may take its place, with operands in any memory.
     bool on_host = false;
     std::uint32_t joins = 0; // with on_host: the first epoch that waits for the function, after `epoch`
+    // With on_host, on a device with Capabilities::native_from: its operands lie in any memory.
+    bool native = false;
 };
 
 struct RecordingOptions {
@@ -184,6 +187,9 @@ struct Capabilities {
     std::uint32_t compute_capability = 0; // CUDA's, times ten: 90; on other devices 0
     // The library that computes products in place of gemm_address and gemm_half: "cuBLASLt 13.0.2"; empty: none.
     std::string product_library;
+    // From so many multiplications on the host computes products and convolutions of f32 by native code: the device is
+    // the host's CPU, and its addresses are those of the host.  nullopt: never.
+    std::optional<std::uint64_t> native_from{};
     std::string shader_class; // key of variant tables: "lavapipe", "swiftshader", "gpu", "cuda", "host"
 
     bool is_cuda() const noexcept { return compute_capability != 0; }

@@ -201,15 +201,17 @@ void Executable::make_readable(std::size_t result)
 
 device::LaunchDeclaration Executable::declaration(const plan::PlanLaunch& l) const
 {
-    device::LaunchDeclaration d{.kernel = {l.kernel, l.constants, l.host, l.code, l.doubles, l.on_stream},
-                                .operands = {},
-                                .floats = static_cast<std::uint32_t>(l.floats.size()),
-                                .ints = static_cast<std::uint32_t>(l.ints.size()),
-                                .epoch = l.epoch,
-                                // for tensors outside of the slab or larger than a window
-                                .rarely_dispatched = l.fallback_of != plan::no_launch,
-                                .on_host = l.on_host,
-                                .joins = l.joins};
+    device::LaunchDeclaration d{
+        .kernel = {l.kernel, l.constants, l.native ? l.native : l.host, l.code, l.doubles, l.on_stream},
+        .operands = {},
+        .floats = static_cast<std::uint32_t>(l.floats.size()),
+        .ints = static_cast<std::uint32_t>(l.ints.size()),
+        .epoch = l.epoch,
+        // for tensors outside of the slab or larger than a window
+        .rarely_dispatched = l.fallback_of != plan::no_launch,
+        .on_host = l.on_host || l.native,
+        .joins = l.native ? l.epoch + 1 : l.joins,
+        .native = l.native != nullptr};
     for (const plan::PlanOperand& o : l.operands) {
         d.operands.push_back(o.use == ops::Use::read    ? device::Access::read
                              : o.use == ops::Use::write ? device::Access::write

@@ -7,7 +7,7 @@ namespace reprise::kernels {
 template <class Problem> struct Variant {
     const char* name;
     std::string (*refuse)(const device::Capabilities&, const Problem&); // the reason; empty: it can run
-    Dim (*serves)(const Problem&);                                      // 1 at sizes where it can run, else 0
+    Dim (*serves)(const device::Capabilities&, const Problem&);         // 1 at sizes where it can run, else 0
     void (*emit)(ops::Lowering&, const device::Capabilities&, const Problem&);
 };
 
@@ -19,7 +19,7 @@ template <class Variants, class Problem> void emit_fitting(const Variants& varia
     Dim open = 1; // 1 at sizes that no earlier variant runs at
     for (const auto& v : variants) {
         if (!v.refuse(caps, p).empty()) continue;
-        const Dim serves = v.serves(p);
+        const Dim serves = v.serves(caps, p);
         if (same(serves, 0)) continue;
         l.when(open * serves, [&] { v.emit(l, caps, p); });
         if (same(serves, 1)) return;
@@ -33,7 +33,7 @@ std::vector<Refusal> refusals(const Variants& variants, const device::Capabiliti
     std::vector<Refusal> out;
     for (const auto& v : variants) {
         std::string reason = v.refuse(caps, p);
-        if (reason.empty() && same(v.serves(p), 0)) reason = "the sizes do not fit";
+        if (reason.empty() && same(v.serves(caps, p), 0)) reason = "the sizes do not fit";
         out.push_back({v.name, reason});
     }
     return out;

@@ -1,7 +1,9 @@
 // Variants of a convolution and its gradients.
 #include <array>
+#include <span>
 
 #include "kernels/choice.hpp"
+#include "kernels/native.hpp"
 
 namespace reprise::kernels {
 
@@ -14,14 +16,17 @@ using ops::Lowering;
 using ops::View;
 using Wanted = ConvProblem::Wanted;
 
-Dim always(const ConvProblem&) { return 1; }
+Dim always(const Capabilities&, const ConvProblem&) { return 1; }
+Dim direct_serves_at(const Capabilities&, const ConvProblem& p) { return direct_serves(p); }
+Dim tile_serves_at(const Capabilities&, const ConvProblem& p) { return conv_tile_serves(p); }
 
-constexpr std::array<Variant<ConvProblem>, 6> variants = {{
-    {"direct", refuse_direct, direct_serves, conv_direct},
+constexpr std::array<Variant<ConvProblem>, 7> variants = {{
+    {"native", refuse_native_conv, native_conv_serves, native_conv},
+    {"direct", refuse_direct, direct_serves_at, conv_direct},
     {"depthwise", refuse_depthwise, always, conv_depthwise},
     {"pointwise", refuse_pointwise, always, conv_pointwise},
     {"implicit", refuse_implicit, always, conv_implicit},
-    {"tile", refuse_conv_tile, conv_tile_serves, conv_tile},
+    {"tile", refuse_conv_tile, tile_serves_at, conv_tile},
     {"patches", [](const Capabilities&, const ConvProblem&) { return std::string(); }, always, conv_patches},
 }};
 
@@ -37,7 +42,7 @@ void conv_in_f32(Lowering& l, const Capabilities& caps, ConvProblem p)
         if (v != &result) *v = as_f32(l, *v);
     if (p.bias) p.bias = as_f32(l, *p.bias);
     if (to.dtype != f32) result = l.temporary(f32, to.sizes());
-    emit_fitting(variants, l, caps, p);
+    emit_fitting(std::span(variants).subspan(1), l, caps, p); // without native code
     if (to.dtype != f32) l.copy(result, to);
 }
 

@@ -92,6 +92,7 @@ void emit(Lowering& l, const Problem& p, const View& x, const View& w, const std
                        record.launch({.kernel = p.kernel("conv2d_direct"),
                                       .constants = std::move(constants),
                                       .groups = p.n * ceil_div(p.oh * p.ow, pixels) * ceil_div(p.co, 8),
+                                      .disjoint = true,
                                       .flops = 2 * p.n * p.oh * p.ow * p.co * p.ci * p.taps}));
 }
 
@@ -139,6 +140,7 @@ void emit_x(Lowering& l, const ConvProblem& c)
                        record.launch({.kernel = p.kernel("conv2d_input_direct"),
                                       .constants = std::move(constants),
                                       .groups = p.n * ceil_div(p.h * p.w, pixels) * ceil_div(p.co, 8),
+                                      .disjoint = true,
                                       .flops = 2 * p.n * p.h * p.w * p.co * p.ci * p.taps}));
 }
 

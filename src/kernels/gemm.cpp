@@ -3,11 +3,13 @@
 // products uses only the library's variant.
 #include <algorithm>
 #include <array>
+#include <span>
 
 #include <reprise/error.hpp>
 
 #include "kernels/choice.hpp"
 #include "kernels/matrix.hpp"
+#include "kernels/native.hpp"
 #include "ops/records.hpp"
 #include "shape/rules.hpp"
 
@@ -45,6 +47,7 @@ ops::LaunchSpec by_tiles(const char* kernel, const GemmProblem& p, Tile tile)
     const Dim batches = p.c.sizes()[0] * p.c.sizes()[1];
     return {.kernel = kernel,
             .groups = batches * ceil_div(m, tile.rows) * ceil_div(n, tile.columns),
+            .disjoint = true,
             .flops = 2 * batches * m * n * p.a.sizes()[3]};
 }
 
@@ -201,7 +204,7 @@ void emit_address(Lowering& l, const Capabilities& c, const GemmProblem& p) { l.
 
 constexpr const char* f32_only = "it computes in f32";
 
-Dim serves_all(const GemmProblem&) { return 1; }
+Dim serves_all(const Capabilities&, const GemmProblem&) { return 1; }
 
 std::string refuse_library(const Capabilities& c, const GemmProblem&)
 {
@@ -238,7 +241,7 @@ std::string refuse_turned(const Capabilities& caps, const GemmProblem& p)
 }
 
 // 1 where A has at most half as many elements as B and at least 32 rows, the columns of a tile.
-Dim turned_serves(const GemmProblem& p)
+Dim turned_serves(const Capabilities&, const GemmProblem& p)
 {
     const Dim &m = p.c.sizes()[2], &n = p.c.sizes()[3];
     if (!n.is_constant() || n.at_most(127)) return 0;
@@ -256,7 +259,8 @@ std::string refuse_shuffle(const Capabilities& c, const GemmProblem& p)
 
 std::string refuse_nothing(const Capabilities&, const GemmProblem&) { return {}; }
 
-constexpr std::array<Variant<GemmProblem>, 7> variants = {{
+constexpr std::array<Variant<GemmProblem>, 8> variants = {{
+    {"native", refuse_native_gemm, native_gemm_serves, native_gemm},
     {"library", refuse_library, serves_all, emit_library},
     {"turned", refuse_turned, turned_serves, emit_turned},
     {"texel", refuse_texel, serves_all, emit_texel},
@@ -265,6 +269,7 @@ constexpr std::array<Variant<GemmProblem>, 7> variants = {{
     {"tile", refuse_gemm_tile, serves_all, gemm_tile},
     {"address", refuse_nothing, serves_all, emit_address},
 }};
+constexpr std::span kernels_only = std::span(variants).subspan(1); // without native code
 
 // -- products with a quantised matrix (GemmProblem::format), in the same numeric classes --
 
@@ -345,7 +350,7 @@ void emit_panels(Lowering& l, const Capabilities& caps, const GemmProblem& p)
         panel.b.layout = {{1, 1, k, width}, {0, 0, by_columns ? 1 : width, by_columns ? k : 1}, 0};
         panel.c.layout.sizes[3] = width;
         panel.c.layout.offset += first;
-        emit_fitting(variants, l, caps, panel);
+        emit_fitting(kernels_only, l, caps, panel);
     }
 }
 
@@ -432,8 +437,8 @@ void emit_split(Lowering& l, const Capabilities& caps, const GemmProblem& p)
     const Dim &m = p.c.sizes()[2], &n = p.c.sizes()[3], &k = p.a.sizes()[3];
     const Dim whole = floor_div(k, chunk), rest = k - whole * chunk, chunks = ceil_div(k, chunk);
     const View sums = l.temporary(p.c.dtype, {chunks, m, n});
-    emit_fitting(variants, l, caps, part(p, sums, 0, whole, chunk));
-    emit_fitting(variants, l, caps, part(p, sums, whole * chunk, min(rest, 1), rest));
+    emit_fitting(kernels_only, l, caps, part(p, sums, 0, whole, chunk));
+    emit_fitting(kernels_only, l, caps, part(p, sums, whole * chunk, min(rest, 1), rest));
     add_parts(l, sums, p.c, chunks);
 }
 
@@ -505,9 +510,11 @@ void gemm(Lowering& l, const Capabilities& caps, const GemmProblem& p)
 {
     check(caps, p);
     const GemmProblem q = two_batches(p);
-    if (q.format) emit_fitting(quantized_variants, l, caps, q);
-    else if (worth_splitting(caps, q)) emit_split(l, caps, q);
-    else emit_fitting(variants, l, caps, q);
+    if (q.format) return emit_fitting(quantized_variants, l, caps, q);
+    if (!worth_splitting(caps, q)) return emit_fitting(variants, l, caps, q);
+    const Dim is_native = refuse_native_gemm(caps, q).empty() ? native_gemm_serves(caps, q) : Dim(0);
+    if (!same(is_native, 0)) l.when(is_native, [&] { native_gemm(l, caps, q); });
+    if (!same(is_native, 1)) l.when(1 - is_native, [&] { emit_split(l, caps, q); });
 }
 
 std::vector<Refusal> explain_gemm(const Capabilities& caps, const GemmProblem& p)

@@ -44,9 +44,9 @@ DType operand_dtype(
     const ops::ConvProblem&); // of the operands; the result's dtype may be f32 where it is f16 or bf16
 // Emits the convolution of f32 copies of its operands, and rounds the result.
 void conv_in_f32(ops::Lowering&, const device::Capabilities&, ops::ConvProblem);
-// The variants: direct (3 x 3 and 1 x 1 windows, on CPUs), depthwise (groups of one channel), pointwise (1 x 1
-// windows), implicit and tile (a product with a matrix of windows that is never stored: of f16 and bf16 on CUDA; of f32
-// there, and of all three on other GPUs), patches (im2col: it is stored).
+// The variants: native (native.hpp), direct (3 x 3 and 1 x 1 windows, on CPUs), depthwise (groups of one channel),
+// pointwise (1 x 1 windows), implicit and tile (a product with a matrix of windows that is never stored: of f16 and
+// bf16 on CUDA; of f32 there, and of all three on other GPUs), patches (im2col: it is stored).
 std::string refuse_direct(const device::Capabilities&, const ops::ConvProblem&);
 Dim direct_serves(const ops::ConvProblem&); // 1 at sizes where it can run, else 0
 // Whether the device has this variant for images of a dtype of f32, f16 and bf16, which it reads and writes as they

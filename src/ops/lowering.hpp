@@ -11,6 +11,10 @@
 
 #include "graph/node.hpp"
 
+namespace reprise::device {
+struct LaunchArguments;
+}
+
 namespace reprise::ops {
 
 // A float argument of a launch: a constant times a size, or a host scalar, which is queried at each call.
@@ -105,7 +109,7 @@ struct LaunchSpec {
     bool batches = false;
     // A reduction (shaders/common/reduce.glsl), with GROUP also its second level: the fuser may inline its input.
     bool reduces = false;
-    // The launches of its node write different elements of their output, and may share an epoch.
+    // The launches of its node that have groups write different elements of their output, and may share an epoch.
     bool disjoint = false;
     // Operands of f32 that the kernel also reads or writes in f16 and bf16: their dtype is a constant.
     // Inputs may begin at any multiple of 4 elements, results are whole values.  An absent operand with `copies` is a
@@ -124,6 +128,9 @@ struct LaunchSpec {
     Dim result_columns = 0;
     bool texels = false;  // needs its operands in the slab, 16-byte aligned, each within one window
     bool doubles = false; // the floats have 64 bits
+    // Native code that the host runs in place of a kernel (Capabilities::native_from).  Launches that compute the same
+    // have the same function.
+    std::shared_ptr<const std::function<void(const device::LaunchArguments&)>> native{};
 };
 
 // A batched matrix product: C[b] = A[b] B[b]. Strides are in elements; the last two dimensions are those of the

@@ -62,8 +62,8 @@ private:
     bool same_launch(const PlanLaunch& a, const PlanLaunch& b) const
     {
         return !a.chain && !b.chain && a.constants == b.constants && a.code == b.code && a.host == b.host &&
-               a.doubles == b.doubles && same(a.ints, b.ints) && same(a.groups, b.groups) &&
-               same(a.condition, b.condition) &&
+               a.native == b.native && a.doubles == b.doubles && same(a.ints, b.ints) &&
+               same(a.groups, b.groups) && same(a.condition, b.condition) &&
                (a.fallback_of == no_launch) == (b.fallback_of == no_launch) &&
                std::equal(a.floats.begin(), a.floats.end(), b.floats.begin(), b.floats.end(),
                           [](const ops::Scalar& x, const ops::Scalar& y) {

@@ -189,9 +189,12 @@ private:
     {
         std::vector<std::uint32_t> order(plan_.launches.size());
         std::iota(order.begin(), order.end(), 0);
-        std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-            return plan_.launches[a].epoch < plan_.launches[b].epoch;
-        });
+        // Native code comes last in its epoch, so that it gets the time for which the next epoch waits.
+        const auto key = [&](std::uint32_t i) {
+            return std::pair(plan_.launches[i].epoch, plan_.launches[i].native != nullptr);
+        };
+        std::stable_sort(order.begin(), order.end(),
+                         [&](std::uint32_t a, std::uint32_t b) { return key(a) < key(b); });
         reorder(plan_, order);
     }
 

@@ -113,7 +113,7 @@ TEST_F(Application, DestroysItsDeviceAfterClose)
     EXPECT_EQ(destroyed.pipelines, static_cast<int>(before.pipelines));
     EXPECT_GE(destroyed.modules, static_cast<int>(before.shader_modules));
     EXPECT_GE(destroyed.pools, 1);
-    EXPECT_EQ(destroyed.semaphores, 3) << "of the queue, of reads and of host calls";
+    EXPECT_EQ(destroyed.semaphores, 4) << "of the queue, of reads, of exchanges and of native code";
     functions_.vkDestroyDevice(own_.device, nullptr);
     own_.device = VK_NULL_HANDLE;
 
@@ -127,7 +127,7 @@ TEST_F(Application, DestroysItsDeviceAfterClose)
     expect_error(ErrorKind::device, [&] { device->wait_idle(); });
     y = nullptr;
     recording = nullptr;
-    EXPECT_EQ(destroyed.semaphores, 3) << "nothing reaches the driver any more";
+    EXPECT_EQ(destroyed.semaphores, 4) << "nothing reaches the driver any more";
 }
 
 // The library's default is a handle of its own, which the end of the process lets go of.

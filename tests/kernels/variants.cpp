@@ -34,14 +34,69 @@ ops::ConvProblem problem(const Shape& x, const Shape& weight, std::int64_t strid
 const device::Capabilities lavapipe{
     .subgroup_size = 8, .subgroup_shuffle = true, .texel_view = true, .prefer_texels = true};
 
+// Why a variant does not serve the problem; fails if there is no such variant.
+std::string reason_of(const std::vector<Refusal>& all, const std::string& variant)
+{
+    for (const Refusal& r : all)
+        if (r.variant == variant) return r.reason;
+    ADD_FAILURE() << "There is no variant " << variant;
+    return {};
+}
+
 std::string refusal(const ops::ConvProblem& p, const device::Capabilities& caps = lavapipe)
 {
     const std::vector<Refusal> all = kernels::explain_conv(caps, p);
-    EXPECT_EQ(all.at(0).variant, "direct");
-    EXPECT_EQ(all.at(1).variant, "depthwise");
-    EXPECT_EQ(all.at(1).reason.empty(), p.groups > 1 && p.weight.sizes()[1] == Dim(1));
+    EXPECT_EQ(reason_of(all, "depthwise").empty(), p.groups > 1 && p.weight.sizes()[1] == Dim(1));
     EXPECT_EQ(all.back().reason, "") << "patches serve everything";
-    return all[0].reason;
+    return reason_of(all, "direct");
+}
+
+// The device of native code.
+device::Capabilities with_native(std::uint64_t from)
+{
+    device::Capabilities caps = lavapipe;
+    caps.native_from = from;
+    return caps;
+}
+
+TEST(Variants, OfManyMultiplicationsAreNative)
+{
+    const Dim n = symbol("n");
+    const auto of_product = [&](const device::Capabilities& caps, const Dim& m, DType t = f32) {
+        return reason_of(
+            kernels::explain_gemm(caps, {view({2, m, 64}, t), view({2, 64, 32}, t), view({2, m, 32}, t)}),
+            "native");
+    };
+    const device::Capabilities caps = with_native(2 * 16 * 64 * 32);
+    EXPECT_EQ(of_product(caps, 16), "");
+    EXPECT_EQ(of_product(caps, n), "") << "it serves some sizes";
+    EXPECT_THAT(of_product(caps, 15), HasSubstr("sizes"));
+    EXPECT_THAT(of_product(lavapipe, 16), HasSubstr("no CPU"));
+    EXPECT_THAT(of_product(caps, 16, f64), HasSubstr("f32"));
+    EXPECT_THAT(of_product(caps, 16, bf16), HasSubstr("f32"));
+    ops::GemmProblem quantized{view({1, 64, 64}), view({1, 64, 64}, DType::u8), view({1, 64, 64})};
+    quantized.format = 2;
+    EXPECT_THAT(reason_of(kernels::explain_gemm(with_native(1), quantized), "native"),
+                HasSubstr("quantised"));
+
+    const auto of_conv = [&](ops::ConvProblem p, ops::ConvProblem::Wanted wanted, std::uint64_t from = 1) {
+        p.wanted = wanted;
+        return reason_of(kernels::explain_conv(with_native(from), p), "native");
+    };
+    using Wanted = ops::ConvProblem::Wanted;
+    for (const Wanted wanted : {Wanted::y, Wanted::x, Wanted::weight}) {
+        ops::ConvProblem p = problem({2, 4, 8, 8}, {8, 4, 3, 3}, 1, 1);
+        EXPECT_EQ(of_conv(p, wanted, 2 * 8 * 8 * 8 * 4 * 9), "");
+        EXPECT_THAT(of_conv(p, wanted, 2 * 8 * 8 * 8 * 4 * 9 + 1), HasSubstr("sizes"));
+        p.x.dtype = bf16;
+        EXPECT_THAT(of_conv(p, wanted), HasSubstr("f32"));
+        p = problem({2, 8, 8, 8}, {8, 1, 3, 3}, 1, 1);
+        p.groups = 8;
+        EXPECT_THAT(of_conv(p, wanted), HasSubstr("sizes")) << "few channels";
+    }
+    EXPECT_EQ(of_conv(problem({2, 1, 8, 8}, {8, 1, 3, 3}, 1, 1), Wanted::y), "");
+    EXPECT_THAT(of_conv(problem({2, 1, 8, 8}, {8, 1, 3, 3}, 1, 1), Wanted::x), HasSubstr("sizes"));
+    EXPECT_THAT(of_conv(problem({2, 8, 8, 8}, {1, 8, 3, 3}, 1, 1), Wanted::y), HasSubstr("sizes"));
 }
 
 TEST(Variants, OfAConvolutionSayWhyTheyAreNotTaken)
@@ -81,9 +136,7 @@ TEST(Variants, OfAConvolutionOfHalvesOnCudaReadWindowsWhereTheyLie)
     const device::Capabilities cuda{.compute_capability = 80};
     ops::ConvProblem p = problem({symbol("n"), 4, 8, 8}, {8, 4, 3, 3}, 1, 1);
     const auto implicit = [&](const device::Capabilities& caps) {
-        const Refusal r = kernels::explain_conv(caps, p).at(3);
-        EXPECT_EQ(r.variant, "implicit");
-        return r.reason;
+        return reason_of(kernels::explain_conv(caps, p), "implicit");
     };
     for (const DType half : {f16, bf16}) {
         p.x.dtype = p.weight.dtype = half;
@@ -101,16 +154,14 @@ TEST(Variants, OfAConvolutionOnGpusReadWindowsWhereTheyLie)
     const device::Capabilities gpu{.kind = device::Kind::discrete, .shared_bytes = 32768};
     ops::ConvProblem p = problem({symbol("n"), 4, 8, 8}, {8, 4, 3, 3}, 1, 1);
     const auto tile = [&](const device::Capabilities& caps) {
-        const Refusal r = kernels::explain_conv(caps, p).at(4);
-        EXPECT_EQ(r.variant, "tile");
-        return r.reason;
+        return reason_of(kernels::explain_conv(caps, p), "tile");
     };
     EXPECT_EQ(tile(gpu), "");
     EXPECT_THAT(tile(lavapipe), HasSubstr("CPUs"));
     const auto of_kernel = [&](const Dim& height, const Dim& width) {
         ops::ConvProblem q = p;
         q.weight = view({8, 4, 1, height, width});
-        return kernels::explain_conv(gpu, q).at(4).reason;
+        return reason_of(kernels::explain_conv(gpu, q), "tile");
     };
     EXPECT_EQ(of_kernel(18, 12), "");
     EXPECT_EQ(of_kernel(1, 29), "");
@@ -139,9 +190,7 @@ TEST(Variants, OfWindowsOfOneElementAreProducts)
 {
     device::Capabilities cuda{.compute_capability = 80};
     const auto pointwise = [&](ops::ConvProblem p) {
-        const Refusal r = kernels::explain_conv(cuda, p).at(2);
-        EXPECT_EQ(r.variant, "pointwise");
-        return r.reason;
+        return reason_of(kernels::explain_conv(cuda, p), "pointwise");
     };
     const Dim n = symbol("n");
     ops::ConvProblem p = problem({n, 4, 8, n}, {8, 4, 1, 1}, 1, 0);

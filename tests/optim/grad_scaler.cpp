@@ -384,7 +384,8 @@ TEST(GradScaler, SavesItsStateAndChangesNumbersOfPrograms)
     EXPECT_EQ(other.get_growth_interval(), 3);
 }
 
-// The scaler adds the pass that unscales and the reduction of its flags.
+// The scaler adds the pass that unscales and the reduction of its flags.  Of products of any batch size both native
+// code and a kernel are recorded, which leaves less to run beside these.
 TEST(GradScaler, AddsTwoEpochs)
 {
     const device::Capabilities& caps = test::inner(default_device()).capabilities();
@@ -408,7 +409,7 @@ TEST(GradScaler, AddsTwoEpochs)
             last = std::max(last, l.epoch);
         return last;
     };
-    EXPECT_LE(epochs(true), epochs(false) + 2);
+    EXPECT_LE(epochs(true), epochs(false) + (caps.native_from ? 3 : 2));
 }
 
 // A recording that fails between step() and update() leaves nothing behind.

@@ -29,7 +29,7 @@ struct Case {
 std::vector<Case> cases()
 {
     std::vector<Case> out;
-    for (const char* device : {"lavapipe", "swiftshader", "gpu", "reference"})
+    for (const char* device : {"lavapipe", "native", "swiftshader", "gpu", "reference"})
         for (const Net net : test::all_nets) out.push_back({device, net});
     return out;
 }

@@ -1,5 +1,6 @@
 #include "device/null/null_device.hpp"
 #include "device/health.hpp"
+#include "device/native/tiles.hpp"
 #include "device/suballocator.hpp"
 #include <algorithm>
 #include <reprise/error.hpp>
@@ -160,8 +161,9 @@ Capabilities null_capabilities(const NullOptions& options)
     c.computes = false;
     c.memory_bytes = c.memory_limit = options.memory_bytes;
     c.subgroup_shuffle = true;
-    c.shader_class = options.imitate;
-    if (options.imitate == "lavapipe") {
+    c.shader_class = options.imitate == "native" ? "lavapipe" : options.imitate;
+    if (options.imitate == "native") c.native_from = native::default_native_from;
+    if (c.shader_class == "lavapipe") {
         c.kind = Kind::cpu;
         c.subgroup_size = 8;
         c.float64 = c.int64 = true;
@@ -182,7 +184,7 @@ Capabilities null_capabilities(const NullOptions& options)
         c.texel_view = true;
     } else if (options.imitate != "null") {
         reprise::detail::fail(ErrorKind::argument, "null device",
-                              "It imitates lavapipe, swiftshader, gpu or null, "
+                              "It imitates lavapipe, native, swiftshader, gpu or null, "
                               "not (",
                               options.imitate, ").");
     }

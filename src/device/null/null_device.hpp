@@ -6,7 +6,8 @@
 namespace reprise::device {
 
 struct NullOptions {
-    // The device that plans are made for: "lavapipe" with a slab and its views, "swiftshader", "gpu", or "null".
+    // The device that plans are made for: "lavapipe" with a slab and its views, "native", which is lavapipe with native
+    // code, "swiftshader", "gpu", or "null".
     std::string imitate = "null";
     std::uint64_t memory_bytes = std::uint64_t{64} << 30;
 };

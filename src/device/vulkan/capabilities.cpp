@@ -1,5 +1,7 @@
 #include "device/vulkan/capabilities.hpp"
+#include "base/parallel.hpp"
 #include "base/process.hpp"
+#include "device/native/tiles.hpp"
 #include "device/vulkan/physical_device.hpp"
 #include "device/vulkan/workarounds.hpp"
 
@@ -24,8 +26,17 @@ const char* shader_class_of(const PhysicalDevice& d)
                                                    : "gpu";
 }
 
-// REPRISE_KERNELS=gpu chooses the kernels of GPUs on every Vulkan device, so that software drivers can test them.
-bool gpu_kernels_are_forced() { return reprise::detail::environment_variable("REPRISE_KERNELS") == "gpu"; }
+// REPRISE_KERNELS, for tests: "gpu" chooses the kernels of GPUs on every Vulkan device, "cpu" those of CPUs without
+// native code, "native" native code at all sizes.
+void read_kernel_choice(Capabilities& c)
+{
+    const auto choice = reprise::detail::environment_variable("REPRISE_KERNELS");
+    c.force_gpu_kernels = choice == "gpu";
+    const bool may_compute = reprise::detail::may_start_threads() && !native::tiles().empty();
+    if (c.kind != Kind::cpu || !may_compute || choice == "gpu" || choice == "cpu") return;
+    c.native_from = choice == "native" ? 1 : native::default_native_from;
+    reprise::detail::parallel_threads(); // reads its variable now
+}
 
 } // namespace
 
@@ -50,7 +61,7 @@ Capabilities capabilities_of(const PhysicalDevice& d, const std::string& id)
     c.float64 = d.features.has("shaderFloat64");
     c.int64 = d.features.has("shaderInt64");
     c.timestamps = d.timestamp_bits > 0 && d.properties.limits.timestampPeriod > 0;
-    c.force_gpu_kernels = gpu_kernels_are_forced();
+    read_kernel_choice(c);
     c.half_access = c.gpu_kernels() && d.features.has("storageBuffer16BitAccess");
     c.prefer_texels = has_quirk(d, Quirk::texel_loads_are_wide) && !c.force_gpu_kernels;
     c.shader_class = shader_class_of(d);

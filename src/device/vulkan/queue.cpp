@@ -16,10 +16,14 @@ Queue::Queue(LogicalDevice& device, const ExternalVulkan* external) : device_(de
     const VkSemaphoreCreateInfo info{.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO, .pNext = &type};
     timeline_.create("allocate", "vkCreateSemaphore", &VolkDeviceTable::vkCreateSemaphore, info);
     reads_timeline_.create("allocate", "vkCreateSemaphore", &VolkDeviceTable::vkCreateSemaphore, info);
-    host_timeline_.create("allocate", "vkCreateSemaphore", &VolkDeviceTable::vkCreateSemaphore, info);
+    for (HostCallsOfKind& calls : host_calls_)
+        calls.timeline.create("allocate", "vkCreateSemaphore", &VolkDeviceTable::vkCreateSemaphore, info);
     device_.name(VK_OBJECT_TYPE_SEMAPHORE, timeline_.get(), "reprise timeline");
     device_.name(VK_OBJECT_TYPE_SEMAPHORE, reads_timeline_.get(), "reprise timeline of reads");
-    device_.name(VK_OBJECT_TYPE_SEMAPHORE, host_timeline_.get(), "reprise timeline of host calls");
+    device_.name(VK_OBJECT_TYPE_SEMAPHORE, host_calls_[HostCall::exchange].timeline.get(),
+                 "reprise timeline of exchanges");
+    device_.name(VK_OBJECT_TYPE_SEMAPHORE, host_calls_[HostCall::native].timeline.get(),
+                 "reprise timeline of native code");
 }
 
 Queue::~Queue() { collect_all(); }
@@ -41,16 +45,18 @@ Ticket Queue::submit(const Work& work)
              .reads = {work.reads.begin(), work.reads.end()},
              .wait = work.wait,
              .signal = work.signal,
-             .resume = work.resume,
-             .host_calls = {work.host_calls.begin(), work.host_calls.end()},
-             .host_value = host_value_};
-        const Ticket last = q.last;
-        const std::uint64_t host_value = host_value_ + q.host_calls.size(); // handing over removes q
-        if (!q.host_calls.empty()) host_calls_.start();
+             .resume = work.resume};
+        std::array<std::uint64_t, 2> values{};
+        for (std::size_t kind = 0; kind < values.size(); ++kind) values[kind] = host_calls_[kind].value;
+        for (const HostCall& call : work.host_calls) {
+            q.host_calls.push_back({call, ++values[call.kind]});
+            host_calls_[call.kind].calls.start();
+        }
+        const Ticket last = q.last; // handing over removes q
         if (!has_slices()) hand_over(unlimited, true);
         else if (queued_.size() == 1 && left_of_slice() > 0) hand_over(left_of_slice(), false);
         submitted_.store(last, std::memory_order_release);
-        host_value_ = host_value;
+        for (std::size_t kind = 0; kind < values.size(); ++kind) host_calls_[kind].value = values[kind];
         return last;
     } catch (...) {
         queued_.pop_back();
@@ -59,17 +65,17 @@ Ticket Queue::submit(const Work& work)
 }
 
 // The call, which waits for the list before it and lets the lists after it begin.
-HostCalls::Call Queue::host_call(const Queued& q, std::size_t k)
+HostCalls::Call Queue::host_call(const Queued& q, const QueuedCall& call)
 {
     return {.await =
-                [this, ticket = q.first + q.host_calls[k].after - 1] {
+                [this, ticket = q.first + call.after - 1] {
                     if (wait_for(timeline_.get(), ticket) != VK_SUCCESS) device_.health.set_lost();
                 },
-            .run = q.host_calls[k].run,
+            .run = call.run,
             .finished =
-                [this, value = q.host_value + k + 1] {
+                [this, timeline = host_calls_[call.kind].timeline.get(), value = call.value] {
                     const VkSemaphoreSignalInfo info{.sType = VK_STRUCTURE_TYPE_SEMAPHORE_SIGNAL_INFO,
-                                                     .semaphore = host_timeline_.get(),
+                                                     .semaphore = timeline,
                                                      .value = value};
                     if (device_.vk.vkSignalSemaphore(device_.handle(), &info) != VK_SUCCESS)
                         device_.health.set_lost();
@@ -80,9 +86,11 @@ HostCalls::Call Queue::host_call(const Queued& q, std::size_t k)
 void Queue::add_batches(const Queued& q, std::size_t end)
 {
     std::size_t first = q.next;
-    for (std::size_t k = 0; k < q.host_calls.size(); ++k)
-        if (q.host_calls[k].after > first && q.host_calls[k].after <= end)
-            handed_calls_.push_back(host_call(q, k));
+    for (const QueuedCall& call : q.host_calls) {
+        // Native code may write state: it begins with a list, so that cancel() sees whether it has begun.
+        const std::size_t begins = call.kind == HostCall::native ? call.after + 1 : call.after;
+        if (begins > first && begins <= end) handed_calls_.push_back({call.kind, host_call(q, call)});
+    }
     do {
         std::size_t last = q.per_batch < end - first ? first + q.per_batch : end;
         for (const HostCall& call : q.host_calls)
@@ -92,15 +100,22 @@ void Queue::add_batches(const Queued& q, std::size_t end)
         VkSubmitInfo& info = infos_.emplace_back(VkSubmitInfo{.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO});
         info.pNext = &b.values;
         b.values.sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO;
-        if (first == 0) b.wait = q.wait;
-        for (std::size_t k = 0; k < q.host_calls.size(); ++k)
-            if (q.host_calls[k].before == first) b.wait = {host_timeline_.get(), q.host_value + k + 1};
-        if (b.wait.semaphore) {
-            info.waitSemaphoreCount = b.values.waitSemaphoreValueCount = 1;
-            info.pWaitSemaphores = &b.wait.semaphore;
-            info.pWaitDstStageMask = &b.wait_stage;
-            b.values.pWaitSemaphoreValues = &b.wait.value;
+        std::uint32_t waits = 0;
+        const auto add_wait = [&](const SemaphoreValue& v) {
+            b.waits[waits] = v.semaphore;
+            b.wait_values[waits++] = v.value;
+        };
+        if (first == 0 && q.wait.semaphore) add_wait(q.wait);
+        for (const auto kind : {HostCall::exchange, HostCall::native}) {
+            std::uint64_t value = 0; // calls of one kind end in their order
+            for (const QueuedCall& call : q.host_calls)
+                if (call.before == first && call.kind == kind) value = call.value;
+            if (value > 0) add_wait({host_calls_[kind].timeline.get(), value});
         }
+        info.waitSemaphoreCount = b.values.waitSemaphoreValueCount = waits;
+        info.pWaitSemaphores = b.waits.data();
+        info.pWaitDstStageMask = b.wait_stages.data();
+        b.values.pWaitSemaphoreValues = b.wait_values.data();
         info.commandBufferCount = static_cast<std::uint32_t>(last - first);
         info.pCommandBuffers = q.lists.data() + first;
         if (first == q.next && first > 0 && q.resume) {
@@ -143,7 +158,7 @@ void Queue::hand_over(double budget, bool at_least_one)
     }
     if (infos_.empty()) return;
     give_driver(infos_);
-    for (HostCalls::Call& call : handed_calls_) host_calls_.post(std::move(call));
+    for (HandedCall& handed : handed_calls_) host_calls_[handed.kind].calls.post(std::move(handed.call));
     handed_over_ = batches_.back().last;
     slice_left_ = budget;
     queued_.erase(queued_.begin(), queued_.begin() + static_cast<std::ptrdiff_t>(whole));
@@ -288,7 +303,8 @@ void Queue::collect_all() noexcept
     }
     // Bypasses the checker: a failure that a test injects must not leave work running.
     await(last);
-    host_calls_.wait(); // also for the end of its last call of the driver
+    for (const HostCallsOfKind& calls : host_calls_)
+        calls.calls.wait(); // also for the end of its last call of the driver
     retired_.collect([](Ticket) { return true; });
 }
 

@@ -25,8 +25,9 @@ struct SemaphoreValue {
     std::uint64_t value = 0;
 };
 
-// A host call of a submission.
+// A host call of a submission.  Those of one kind run in a thread of its own, one after the other.
 struct HostCall {
+    enum Kind : std::uint8_t { exchange, native } kind = exchange;
     std::size_t after = 0;  // it begins when the lists before this one have ended; at least 1
     std::size_t before = 0; // the list that waits for it; after `after`, or equal
     std::function<void()> run{};
@@ -44,7 +45,7 @@ struct Work {
     std::span<const Ticket> reads{};      // whose calls are then not dropped
     SemaphoreValue wait{}, signal{};      // before the first list, after the last
     VkCommandBuffer resume = VK_NULL_HANDLE; // precedes each part but the first; null: nothing does
-    std::span<const HostCall> host_calls{};  // ascending by `after`; if there are any, it is not dropped
+    std::span<const HostCall> host_calls{};  // ascending by `after`; with exchanges it must not be droppable
 };
 
 class Queue {
@@ -92,6 +93,9 @@ public:
     std::uint64_t submits() const noexcept { return submits_.load(std::memory_order_relaxed); }
 
 private:
+    struct QueuedCall : HostCall {
+        std::uint64_t value = 0; // of its kind's timeline once it has ended
+    };
     // A submission, or the rest of it, that the driver has not been given.
     struct Queued {
         Ticket first = 0, last = 0; // of its lists; one ticket if it has none
@@ -105,17 +109,29 @@ private:
         std::vector<Ticket> reads{};
         SemaphoreValue wait{}, signal{};
         VkCommandBuffer resume = VK_NULL_HANDLE;
-        std::vector<HostCall> host_calls{};
-        std::uint64_t host_value = 0; // of host_timeline_ before its host calls
+        std::vector<QueuedCall> host_calls{};
     };
     struct Batch { // of one vkQueueSubmit; never moved, as Vulkan's structures point into it
         VkTimelineSemaphoreSubmitInfo values{};
         std::vector<VkCommandBuffer> lists{}; // where they are not in a row elsewhere
-        SemaphoreValue wait{};
-        VkPipelineStageFlags wait_stage = VK_PIPELINE_STAGE_ALL_COMMANDS_BIT;
+        std::array<VkSemaphore, 3> waits{};   // for the application, and for both kinds of host calls
+        std::array<std::uint64_t, 3> wait_values{};
+        std::array<VkPipelineStageFlags, 3> wait_stages{VK_PIPELINE_STAGE_ALL_COMMANDS_BIT,
+                                                        VK_PIPELINE_STAGE_ALL_COMMANDS_BIT,
+                                                        VK_PIPELINE_STAGE_ALL_COMMANDS_BIT};
         std::array<VkSemaphore, 2> signals{};
         std::array<std::uint64_t, 2> signal_values{};
         Ticket last = 0; // of its lists
+    };
+    struct HandedCall {
+        HostCall::Kind kind;
+        HostCalls::Call call;
+    };
+    struct HostCallsOfKind {
+        explicit HostCallsOfKind(LogicalDevice& d) : timeline(d), calls(d.health) {}
+        Owned<VkSemaphore, &VolkDeviceTable::vkDestroySemaphore> timeline; // counts them
+        std::uint64_t value = 0; // the last one given to a call; guarded by queued_mutex_
+        HostCalls calls;
     };
     static constexpr double unlimited = std::numeric_limits<double>::infinity();
 
@@ -127,14 +143,13 @@ private:
     void give_driver(std::span<const VkSubmitInfo>);
     std::size_t end_of_part(const Queued&, double& budget, bool at_least_one) const;
     void add_batches(const Queued&, std::size_t end);
-    HostCalls::Call host_call(const Queued&, std::size_t k);
+    HostCalls::Call host_call(const Queued&, const QueuedCall&);
     double left_of_slice() const;
     bool is_dropped(Ticket) const;
 
     LogicalDevice& device_;
     std::function<void()> lock_external_, unlock_external_;
-    Owned<VkSemaphore, &VolkDeviceTable::vkDestroySemaphore> timeline_{device_}, reads_timeline_{device_},
-        host_timeline_{device_}; // counts host calls
+    Owned<VkSemaphore, &VolkDeviceTable::vkDestroySemaphore> timeline_{device_}, reads_timeline_{device_};
     std::mutex mutex_;
     std::atomic<Ticket> submitted_ = 0, completed_ = 0;
     std::atomic<std::uint64_t> submits_ = 0;
@@ -145,17 +160,17 @@ private:
     std::deque<Queued> queued_;
     Ticket handed_over_ = 0;
     std::uint64_t reads_ = 0;         // the last value of reads_timeline_
-    std::uint64_t host_value_ = 0;    // the last value of host_timeline_
     std::vector<VkSubmitInfo> infos_; // scratch space of hand_over()
     std::deque<Batch> batches_;
-    std::vector<HostCalls::Call> handed_calls_; // the host calls of these batches
+    std::vector<HandedCall> handed_calls_; // the host calls of these batches
     std::atomic<bool> has_slices_ = false;
     double slice_ = 0;      // nanoseconds
     double slice_left_ = 0; // estimated nanoseconds of work that still fits
     std::chrono::steady_clock::time_point slice_began_{};
     std::vector<std::pair<Ticket, Ticket>> dropped_; // ranges, ascending
     std::atomic<bool> any_dropped_ = false;
-    HostCalls host_calls_{device_.health}; // last member: its thread uses the others
+    // By HostCall::Kind; the last member, as its threads use the others.
+    std::array<HostCallsOfKind, 2> host_calls_{HostCallsOfKind(device_), HostCallsOfKind(device_)};
 };
 
 } // namespace reprise::device::vulkan

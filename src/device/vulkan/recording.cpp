@@ -1,6 +1,7 @@
 #include "device/vulkan/recording.hpp"
 #include "device/vulkan/barriers.hpp"
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <numeric>
 #include <reprise/error.hpp>
@@ -30,6 +31,8 @@ VulkanRecording::VulkanRecording(std::shared_ptr<Context> context,
     const auto state = std::find_if(launches.begin(), launches.end(),
                                     [](const LaunchDeclaration& launch) { return launch.writes_state; });
     first_state_ = static_cast<std::uint32_t>(state - launches.begin());
+    for (const HostLaunch& h : host_launches_) // they begin with their epoch
+        if (launches[h.launch].writes_state) first_state_ = std::min(first_state_, h.first);
     record_all();
     if (options.warm_up) {
         warm_up();
@@ -46,24 +49,32 @@ void VulkanRecording::find_host_launches(std::span<const LaunchDeclaration> laun
     for (std::uint32_t i = 0; i < launches.size(); ++i) {
         if (!launches[i].on_host) continue;
         HostLaunch& h = host_launches_.emplace_back(
-            HostLaunch{i, first_of(launches[i].epoch), first_of(launches[i].joins), launches[i].kernel.host});
+            HostLaunch{i, first_of(launches[i].epoch), first_of(launches[i].joins), launches[i].kernel.host,
+                       launches[i].native ? HostCall::native : HostCall::exchange});
         for (const std::uint32_t edge : {h.first, h.joins})
             if (edge < launches_.size()) launches_[edge].cut = true;
     }
 }
 
 // The host calls of this replay.  List 0 is the prologue, the last one the epilogue.
-std::vector<HostCall> VulkanRecording::host_calls() const
+std::vector<HostCall> VulkanRecording::host_calls(const Slot& slot) const
 {
     std::vector<HostCall> calls;
-    for (const HostLaunch& h : host_launches_) {
+    for (std::size_t i = 0; i < host_launches_.size(); ++i) {
+        const HostLaunch& h = host_launches_[i];
+        (*slot.host_times)[i] = 0;
         if (h.arguments.groups == 0) continue;
-        calls.push_back(
-            {.after = 1 + launches_[h.first].segment,
-             .before = 1 + (h.joins < launches_.size() ? launches_[h.joins].segment : segment_count_),
-             .run = [function = h.function, arguments = std::make_shared<const HostArguments>(h.arguments)] {
-                 (*function)(arguments->view());
-             }});
+        HostCall& call = calls.emplace_back();
+        call.kind = h.kind;
+        call.after = 1 + launches_[h.first].segment;
+        call.before = 1 + (h.joins < launches_.size() ? launches_[h.joins].segment : segment_count_);
+        call.run = [function = h.function, times = slot.host_times, i,
+                    arguments = std::make_shared<const HostArguments>(h.arguments)] {
+            const auto begun = std::chrono::steady_clock::now();
+            (*function)(arguments->view());
+            const std::chrono::duration<double, std::nano> took = std::chrono::steady_clock::now() - begun;
+            (*times)[i] = took.count();
+        };
     }
     return calls;
 }
@@ -94,7 +105,8 @@ void VulkanRecording::record_all()
     resources_->arena = context_->arenas.take();
     for (std::uint32_t i = 0; i < slots_.size(); ++i) {
         slots_[i] = {.host = resources_->slots.host() + i * slot_bytes_,
-                     .groups = std::vector<std::uint64_t>(sliced_ ? count : 0)};
+                     .groups = std::vector<std::uint64_t>(sliced_ ? count : 0),
+                     .host_times = std::make_shared<HostTimes>(host_launches_.size())};
         const std::uint32_t marks = launches_timed_ + (sliced_ ? 2 * count : 0);
         slots_[i].usual = record_ends(i, times_launches_ || watchdog, launches_timed_);
         slots_[i].measured = sliced_ ? record_ends(i, true, marks) : slots_[i].usual;
@@ -104,6 +116,7 @@ void VulkanRecording::record_all()
         for (std::uint32_t i = segments[s].first; i < segments[s].last; ++i) launches_[i].segment = s;
         if (first_state_ >= segments[s].first && first_state_ < segments[s].last) writes_state_from_ = s;
     }
+    for (const HostLaunch& h : host_launches_) launches_[h.launch].segment = launches_[h.first].segment;
     time_per_group_.assign(sliced_ ? count : 0, -1);
     usual_ = record_segments(segments, {});
     measured_ = sliced_ && resources_->timestamps ? record_segments(segments, {.marks = true}) : usual_;
@@ -314,6 +327,7 @@ void VulkanRecording::set_host_launch(std::uint32_t launch, const LaunchArgument
     const auto h = std::find_if(host_launches_.begin(), host_launches_.end(),
                                 [&](const HostLaunch& one) { return one.launch == launch; });
     h->arguments.assign(arguments);
+    if (h->kind == HostCall::native) return; // addresses are those of the host
     for (Operand& o : h->arguments.operands)
         o.address = reinterpret_cast<std::uintptr_t>(context_->memory.locate(o.address, o.bytes).host);
 }
@@ -340,12 +354,14 @@ Ticket VulkanRecording::submit(Slot& slot, bool droppable)
     lists_.push_back(ends.epilogue);
     costs_.clear();
     if (sliced_) estimate_costs(slot);
-    const std::vector<HostCall> calls = host_calls();
+    const std::vector<HostCall> calls = host_calls(slot);
+    const bool exchanges = std::any_of(calls.begin(), calls.end(),
+                                       [](const auto& call) { return call.kind == HostCall::exchange; });
     slot.ticket = context_->submit(
         {.lists = lists_,
          .per_batch = per_batch_,
          .costs = costs_,
-         .droppable = droppable && calls.empty(),
+         .droppable = droppable && !exchanges,
          .writes_state_from = writes_state_from_ == Work::none ? Work::none : 1 + writes_state_from_,
          .reads = reads_,
          .resume = resume_,
@@ -374,10 +390,14 @@ void VulkanRecording::measure_segments()
         return resources_->timestamps->mark(number_of(*newest), launches_timed_ + mark);
     };
     gaps_.clear();
+    std::vector<double> native(count, 0); // by segment
+    for (std::size_t i = 0; i < host_launches_.size(); ++i)
+        if (host_launches_[i].kind == HostCall::native)
+            native[launches_[host_launches_[i].launch].segment] += (*newest->host_times)[i];
     for (std::uint32_t s = 0; s < count; ++s) {
         if (s > 0) gaps_.push_back(time_of(2 * s) - time_of(2 * s - 1));
         if (newest->groups[s] == 0) continue;
-        const double took = std::max(time_of(2 * s + 1) - time_of(2 * s), least_nanoseconds);
+        const double took = std::max({time_of(2 * s + 1) - time_of(2 * s), native[s], least_nanoseconds});
         time_per_group_[s] = took / static_cast<double>(newest->groups[s]);
     }
     if (gaps_.empty()) return;
@@ -404,7 +424,20 @@ Recording::Times VulkanRecording::times()
     if (!newest || launches_timed_ == 0) {
         return {};
     }
-    return {newest->ticket, resources_->timestamps->marks(number_of(*newest), launches_timed_)};
+    Times times{newest->ticket, resources_->timestamps->marks(number_of(*newest), launches_timed_)};
+    add_native_times(*newest, times.begun);
+    return times;
+}
+
+// What follows native code begins after it, while its mark is from before.
+void VulkanRecording::add_native_times(const Slot& slot, std::vector<double>& begun) const
+{
+    for (std::size_t i = 0; i < host_launches_.size(); ++i) {
+        const HostLaunch& h = host_launches_[i];
+        if (h.kind != HostCall::native) continue;
+        double& next = begun[h.launch + 1]; // the last element is the end of the call
+        next = std::max(next, begun[h.launch] + (*slot.host_times)[i]);
+    }
 }
 
 } // namespace reprise::device::vulkan

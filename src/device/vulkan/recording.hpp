@@ -8,6 +8,7 @@
 #include "device/vulkan/parameters.hpp"
 #include "device/vulkan/segments.hpp"
 #include "device/vulkan/timestamps.hpp"
+#include <atomic>
 
 namespace reprise::device::vulkan {
 
@@ -31,6 +32,7 @@ private:
         Slice block;                            // device memory
         std::unique_ptr<Timestamps> timestamps; // null: none
     };
+    using HostTimes = std::vector<std::atomic<double>>; // nanoseconds, by host launch
     struct Ends {
         VkCommandBuffer prologue = VK_NULL_HANDLE, epilogue = VK_NULL_HANDLE;
     };
@@ -41,6 +43,7 @@ private:
         bool is_measured = false; // the last call
         bool holds_rare = false;  // a call has written records of rarely dispatched launches to this slot
         std::vector<std::uint64_t> groups{}; // of the call, by segment; with slices
+        std::shared_ptr<HostTimes> host_times{};
     };
     struct Launch {
         VkPipeline pipeline; // null: a host call
@@ -52,12 +55,14 @@ private:
         std::uint32_t first,
             joins; // the first launches of its epoch and of the one that waits; may be the end
         std::shared_ptr<const HostFunction> function;
+        HostCall::Kind kind;
         HostArguments arguments{}; // of this replay
     };
 
     void find_host_launches(std::span<const LaunchDeclaration>);
     void set_host_launch(std::uint32_t launch, const LaunchArguments&);
-    std::vector<HostCall> host_calls() const;
+    std::vector<HostCall> host_calls(const Slot&) const;
+    void add_native_times(const Slot&, std::vector<double>& begun) const;
     void record_all();
     Ends record_ends(std::uint32_t slot, bool timed, std::uint32_t marks);
     struct SegmentOptions {

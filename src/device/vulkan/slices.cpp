@@ -49,7 +49,8 @@ bool Queue::advance()
         return done(submitted());
     }
     slice_left_ = 0;
-    if (!done(handed_over_)) return false;
+    const HostCalls& native = host_calls_[HostCall::native].calls;
+    if (!done(handed_over_) || !native.served(native.posted())) return false;
     slice_left_ = slice_;
     slice_began_ = std::chrono::steady_clock::now();
     hand_over(slice_, true);
@@ -78,6 +79,7 @@ void Queue::hand_over_until(Ticket ticket)
             if (last >= ticket) return;
         }
         device_.check("wait", "vkWaitSemaphores", [&] { return await(last); });
+        host_calls_[HostCall::native].calls.wait();
     }
 }
 
@@ -107,9 +109,16 @@ std::size_t Queue::cancel()
     dropped_.insert(dropped_.end(), dropped.begin(), dropped.end());
     any_dropped_.store(true, std::memory_order_release);
     // An empty submission signals the ticket of each dropped call.  A later one would do for Vulkan, but where a thread
-    // waits for a value that no submission signals, the validation layer 1.3.239 lets it wait for 10 s.
-    for (std::size_t i = first; i < queued_.size(); ++i)
-        if (queued_[i].droppable) queued_[i] = {.first = queued_[i].last, .last = queued_[i].last};
+    // waits for a value that no submission signals, the validation layer 1.3.239 lets it wait for 10 s.  It waits for
+    // native code that has begun, whose memory calls that follow may use.
+    for (std::size_t i = first; i < queued_.size(); ++i) {
+        Queued& q = queued_[i];
+        if (!q.droppable) continue;
+        SemaphoreValue wait{};
+        for (const QueuedCall& call : q.host_calls)
+            if (call.after < q.next) wait = {host_calls_[call.kind].timeline.get(), call.value};
+        q = {.first = q.last, .last = q.last, .wait = wait};
+    }
     return dropped.size();
 }
 

@@ -2,6 +2,7 @@
 #include "device/vulkan/one_shot.hpp"
 #include "device/vulkan/recording.hpp"
 #include <algorithm>
+#include <bit>
 #include <reprise/error.hpp>
 
 namespace reprise::device::vulkan {
@@ -45,6 +46,9 @@ Capabilities complete(Capabilities c, const Context& context)
     c.window_bytes = slab.has_windows() ? window_bytes : 0;
     c.texel_view = slab.has_texel_view();
     c.prefer_texels = c.prefer_texels && c.texel_view && slab.has_windows();
+    if (std::bit_cast<std::uintptr_t>(slab.buffer().host()) != slab.buffer().address()) {
+        c.native_from.reset(); // the host can't access memory at the addresses of operands
+    }
     return c;
 }
 

@@ -1,0 +1,190 @@
+#include "kernels/native.hpp"
+
+#include <algorithm>
+#include <array>
+#include <memory>
+
+#include "device/native/conv.hpp"
+#include "device/native/gemm.hpp"
+#include "kernels/conv_sizes.hpp"
+#include "ops/launch_where.hpp"
+
+namespace reprise::kernels {
+
+namespace {
+
+using device::Capabilities;
+using device::LaunchArguments;
+using ops::ConvProblem;
+using ops::GemmProblem;
+using ops::Use;
+using ops::View;
+using Native = std::shared_ptr<const device::HostFunction>;
+using Wanted = ConvProblem::Wanted;
+
+// Depthwise convolutions and those of few channels leave most of a tile unused.
+constexpr std::int64_t least_channels = 4;
+
+template <class T> T* pointer(const LaunchArguments& a, std::size_t operand)
+{
+    return reinterpret_cast<T*>(static_cast<std::uintptr_t>(a.operands[operand].address));
+}
+
+// Reads the ints of a launch one after the other.
+class Ints {
+public:
+    explicit Ints(const LaunchArguments& a) : next_(a.ints.data()) {}
+    std::int64_t next() { return *next_++; }
+    std::array<std::int64_t, 3> next_three()
+    {
+        const std::array<std::int64_t, 3> three{next_[0], next_[1], next_[2]};
+        next_ += 3;
+        return three;
+    }
+
+private:
+    const std::int32_t* next_;
+};
+
+void run_gemm(const LaunchArguments& arguments)
+{
+    Ints ints(arguments);
+    device::native::Product p;
+    for (std::int64_t* const size :
+         {&p.outers, &p.inners, &p.m, &p.n, &p.k, &p.c_outer, &p.c_inner, &p.c_row})
+        *size = ints.next();
+    for (device::native::Product::Operand* const o : {&p.a, &p.b})
+        for (std::int64_t* const stride : {&o->outer, &o->inner, &o->row, &o->column}) *stride = ints.next();
+    p.a.data = pointer<const float>(arguments, 0);
+    p.b.data = pointer<const float>(arguments, 1);
+    p.c = pointer<float>(arguments, 2);
+    device::native::multiply(device::native::tiles().front(), p);
+}
+
+void run_conv(const LaunchArguments& arguments, Wanted wanted)
+{
+    Ints ints(arguments);
+    device::native::Convolution c;
+    for (std::int64_t* const size : {&c.images, &c.groups, &c.in_channels, &c.out_channels})
+        *size = ints.next();
+    for (auto* const sizes : {&c.in, &c.out, &c.kernel, &c.stride, &c.padding, &c.dilation})
+        *sizes = ints.next_three();
+    const device::native::Tile& tile = device::native::tiles().front();
+    float* const x = pointer<float>(arguments, 0);
+    float* const weight = pointer<float>(arguments, 1);
+    float* const y = pointer<float>(arguments, 3);
+    switch (wanted) {
+    case Wanted::y:
+        // The bias is null if it is absent.
+        return device::native::convolve(tile, c, x, weight, pointer<const float>(arguments, 2), y);
+    case Wanted::x: return device::native::gradient_by_input(tile, c, weight, y, x);
+    case Wanted::weight: return device::native::gradient_by_weight(tile, c, x, y, weight);
+    }
+}
+
+// One function for each direction: launches that compute the same must have the same one.
+const Native& conv_function(Wanted wanted)
+{
+    const auto of = [](Wanted w) {
+        return std::make_shared<const device::HostFunction>(
+            [w](const LaunchArguments& a) { run_conv(a, w); });
+    };
+    static const Native y = of(Wanted::y), x = of(Wanted::x), weight = of(Wanted::weight);
+    return wanted == Wanted::y ? y : wanted == Wanted::x ? x : weight;
+}
+
+std::string refuse(const Capabilities& caps, std::initializer_list<const View*> operands)
+{
+    if (!caps.native_from) return "the device is no CPU, or native code is off";
+    const bool all =
+        std::all_of(operands.begin(), operands.end(), [](const View* v) { return v->dtype == f32; });
+    return all ? "" : "it computes in f32";
+}
+
+Dim is_enough(const Capabilities& caps, const Dim& multiplications)
+{
+    return ops::is_at_least(multiplications, static_cast<std::int64_t>(caps.native_from.value_or(0)));
+}
+
+Dim multiplications_of(const GemmProblem& p)
+{
+    const Shape& c = p.c.sizes();
+    return c[0] * c[1] * c[2] * c[3] * p.a.sizes()[3];
+}
+
+Dim multiplications_of(const ConvProblem& p)
+{
+    const Shape &y = p.y.sizes(), &weight = p.weight.sizes();
+    return y[0] * y[1] * image_of(p.y) * weight[1] * image_of(p.weight);
+}
+
+void launch(ops::Lowering& l, const char* name, std::vector<ops::LaunchOperand> operands, DimVector ints,
+            const Dim& multiplications, const Native& function)
+{
+    ops::LaunchSpec spec;
+    spec.kernel = name;
+    spec.operands = std::move(operands);
+    spec.ints = std::move(ints);
+    // Slices of time scale the measured time of a launch with its groups.
+    spec.groups = ceil_div(multiplications, std::int64_t{1} << 20);
+    spec.disjoint = true;
+    spec.flops = 2 * multiplications;
+    spec.native = function;
+    l.launch(std::move(spec));
+}
+
+} // namespace
+
+std::string refuse_native_gemm(const Capabilities& caps, const GemmProblem& p)
+{
+    if (p.format) return "the matrix is quantised";
+    return refuse(caps, {&p.a, &p.b, &p.c});
+}
+
+Dim native_gemm_serves(const Capabilities& caps, const GemmProblem& p)
+{
+    return is_enough(caps, multiplications_of(p));
+}
+
+void native_gemm(ops::Lowering& l, const Capabilities&, const GemmProblem& p)
+{
+    static const Native function = std::make_shared<const device::HostFunction>(run_gemm);
+    const Shape &c = p.c.sizes(), &to = p.c.layout.strides;
+    DimVector ints{c[0], c[1], c[2], c[3], p.a.sizes()[3], to[0], to[1], to[2]};
+    for (const View* const v : {&p.a, &p.b})
+        ints.insert(ints.end(), v->layout.strides.begin(), v->layout.strides.end());
+    launch(l, "native_gemm", {{p.a, Use::read}, {p.b, Use::read}, {p.c, Use::write}}, std::move(ints),
+           multiplications_of(p), function);
+}
+
+std::string refuse_native_conv(const Capabilities& caps, const ConvProblem& p)
+{
+    return refuse(caps, {&p.x, &p.weight, &p.y});
+}
+
+Dim native_conv_serves(const Capabilities& caps, const ConvProblem& p)
+{
+    const Dim channels = p.wanted == Wanted::x
+                             ? p.weight.sizes()[1]
+                             : floor_div(p.weight.sizes()[0], p.groups); // of a group's result
+    return is_enough(caps, multiplications_of(p)) * ops::is_at_least(channels, least_channels);
+}
+
+void native_conv(ops::Lowering& l, const Capabilities&, const ConvProblem& p)
+{
+    constexpr std::array<const char*, 3> names{"native_conv_y", "native_conv_x", "native_conv_weight"};
+    DimVector ints{p.x.sizes()[0], p.groups, p.weight.sizes()[1], floor_div(p.weight.sizes()[0], p.groups)};
+    for (const View* const v : {&p.x, &p.y, &p.weight})
+        ints.insert(ints.end(), v->sizes().begin() + 2, v->sizes().end());
+    for (const auto& sizes : {p.stride, p.padding, p.dilation})
+        ints.insert(ints.end(), sizes.begin(), sizes.end());
+    const auto use = [&](Wanted result) { return p.wanted == result ? Use::write : Use::read; };
+    launch(l, names.at(static_cast<std::size_t>(p.wanted)),
+           {{p.x, use(Wanted::x)},
+            {p.weight, use(Wanted::weight)},
+            {p.bias.value_or(View()), Use::read, !p.bias},
+            {p.y, use(Wanted::y)}},
+           std::move(ints), multiplications_of(p), conv_function(p.wanted));
+}
+
+} // namespace reprise::kernels
