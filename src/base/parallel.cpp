@@ -76,7 +76,6 @@ private:
 
     void serve()
     {
-        std::fesetenv(FE_DFL_ENV); // threads inherit that of their creator, which may flush subnormals
         std::unique_lock lock(mutex_);
         for (;;) {
             begun_.wait(lock, [&] { return places_ > 0; });
@@ -115,7 +114,7 @@ private:
     std::exception_ptr error_;
 };
 
-// The default floating-point environment, until the scope ends.
+// The default floating-point environment, until the scope ends; threads that are started meanwhile inherit it.
 class DefaultEnvironment {
 public:
     DefaultEnvironment()
