@@ -25,15 +25,15 @@ using Wanted = ConvProblem::Wanted;
 // Depthwise convolutions and those of few channels leave most of a tile unused.
 constexpr std::int64_t least_channels = 4;
 
-template <class T> T* pointer(const LaunchArguments& a, std::size_t operand)
-{
-    return reinterpret_cast<T*>(static_cast<std::uintptr_t>(a.operands[operand].address));
-}
-
-// Reads the ints of a launch one after the other.
-class Ints {
+// Reads the arguments of a launch one after the other.  The dtypes of its operands are ints, too.
+class Arguments {
 public:
-    explicit Ints(const LaunchArguments& a) : next_(a.ints.data()) {}
+    explicit Arguments(const LaunchArguments& a) : operand_(a.operands.data()), next_(a.ints.data()) {}
+    device::native::Elements elements() // null if the operand is absent
+    {
+        return {reinterpret_cast<void*>(static_cast<std::uintptr_t>((operand_++)->address)),
+                static_cast<DType>(next())};
+    }
     std::int64_t next() { return *next_++; }
     std::array<std::int64_t, 3> next_three()
     {
@@ -43,40 +43,37 @@ public:
     }
 
 private:
+    const device::Operand* operand_;
     const std::int32_t* next_;
 };
 
 void run_gemm(const LaunchArguments& arguments)
 {
-    Ints ints(arguments);
+    Arguments next(arguments);
     device::native::Product p;
+    for (device::native::Elements* const e : {&p.a.elements, &p.b.elements, &p.bias, &p.c})
+        *e = next.elements();
     for (std::int64_t* const size :
          {&p.outers, &p.inners, &p.m, &p.n, &p.k, &p.c_outer, &p.c_inner, &p.c_row})
-        *size = ints.next();
+        *size = next.next();
     for (device::native::Product::Operand* const o : {&p.a, &p.b})
-        for (std::int64_t* const stride : {&o->outer, &o->inner, &o->row, &o->column}) *stride = ints.next();
-    p.a.data = pointer<const float>(arguments, 0);
-    p.b.data = pointer<const float>(arguments, 1);
-    p.c = pointer<float>(arguments, 2);
+        for (std::int64_t* const stride : {&o->outer, &o->inner, &o->row, &o->column}) *stride = next.next();
     device::native::multiply(device::native::tiles().front(), p);
 }
 
 void run_conv(const LaunchArguments& arguments, Wanted wanted)
 {
-    Ints ints(arguments);
+    Arguments next(arguments);
+    device::native::Elements x, weight, bias, y;
+    for (device::native::Elements* const e : {&x, &weight, &bias, &y}) *e = next.elements();
     device::native::Convolution c;
     for (std::int64_t* const size : {&c.images, &c.groups, &c.in_channels, &c.out_channels})
-        *size = ints.next();
+        *size = next.next();
     for (auto* const sizes : {&c.in, &c.out, &c.kernel, &c.stride, &c.padding, &c.dilation})
-        *sizes = ints.next_three();
+        *sizes = next.next_three();
     const device::native::Tile& tile = device::native::tiles().front();
-    float* const x = pointer<float>(arguments, 0);
-    float* const weight = pointer<float>(arguments, 1);
-    float* const y = pointer<float>(arguments, 3);
     switch (wanted) {
-    case Wanted::y:
-        // The bias is null if it is absent.
-        return device::native::convolve(tile, c, x, weight, pointer<const float>(arguments, 2), y);
+    case Wanted::y: return device::native::convolve(tile, c, x, weight, bias, y);
     case Wanted::x: return device::native::gradient_by_input(tile, c, weight, y, x);
     case Wanted::weight: return device::native::gradient_by_weight(tile, c, x, y, weight);
     }
@@ -96,9 +93,8 @@ const Native& conv_function(Wanted wanted)
 std::string refuse(const Capabilities& caps, std::initializer_list<const View*> operands)
 {
     if (!caps.native_from) return "the device is no CPU, or native code is off";
-    const bool all =
-        std::all_of(operands.begin(), operands.end(), [](const View* v) { return v->dtype == f32; });
-    return all ? "" : "it computes in f32";
+    const auto fits = [](const View* v) { return v->dtype == f32 || v->dtype == f16 || v->dtype == bf16; };
+    return std::all_of(operands.begin(), operands.end(), fits) ? "" : "it computes in f32";
 }
 
 Dim is_enough(const Capabilities& caps, const Dim& multiplications)
@@ -123,14 +119,21 @@ void launch(ops::Lowering& l, const char* name, std::vector<ops::LaunchOperand> 
 {
     ops::LaunchSpec spec;
     spec.kernel = name;
+    for (const ops::LaunchOperand& o : operands) spec.ints.push_back(static_cast<std::int64_t>(o.dtype));
+    spec.ints.insert(spec.ints.end(), ints.begin(), ints.end());
     spec.operands = std::move(operands);
-    spec.ints = std::move(ints);
     // Slices of time scale the measured time of a launch with its groups.
     spec.groups = ceil_div(multiplications, std::int64_t{1} << 20);
     spec.disjoint = true;
     spec.flops = 2 * multiplications;
     spec.native = function;
     l.launch(std::move(spec));
+}
+
+// The operand of a bias, which may be absent.
+ops::LaunchOperand operand_of(const std::optional<View>& bias)
+{
+    return {bias.value_or(View()), Use::read, !bias};
 }
 
 } // namespace
@@ -153,8 +156,8 @@ void native_gemm(ops::Lowering& l, const Capabilities&, const GemmProblem& p)
     DimVector ints{c[0], c[1], c[2], c[3], p.a.sizes()[3], to[0], to[1], to[2]};
     for (const View* const v : {&p.a, &p.b})
         ints.insert(ints.end(), v->layout.strides.begin(), v->layout.strides.end());
-    launch(l, "native_gemm", {{p.a, Use::read}, {p.b, Use::read}, {p.c, Use::write}}, std::move(ints),
-           multiplications_of(p), function);
+    launch(l, "native_gemm", {{p.a, Use::read}, {p.b, Use::read}, operand_of(p.bias), {p.c, Use::write}},
+           std::move(ints), multiplications_of(p), function);
 }
 
 std::string refuse_native_conv(const Capabilities& caps, const ConvProblem& p)
@@ -179,12 +182,10 @@ void native_conv(ops::Lowering& l, const Capabilities&, const ConvProblem& p)
     for (const auto& sizes : {p.stride, p.padding, p.dilation})
         ints.insert(ints.end(), sizes.begin(), sizes.end());
     const auto use = [&](Wanted result) { return p.wanted == result ? Use::write : Use::read; };
-    launch(l, names.at(static_cast<std::size_t>(p.wanted)),
-           {{p.x, use(Wanted::x)},
-            {p.weight, use(Wanted::weight)},
-            {p.bias.value_or(View()), Use::read, !p.bias},
-            {p.y, use(Wanted::y)}},
-           std::move(ints), multiplications_of(p), conv_function(p.wanted));
+    launch(
+        l, names.at(static_cast<std::size_t>(p.wanted)),
+        {{p.x, use(Wanted::x)}, {p.weight, use(Wanted::weight)}, operand_of(p.bias), {p.y, use(Wanted::y)}},
+        std::move(ints), multiplications_of(p), conv_function(p.wanted));
 }
 
 } // namespace reprise::kernels

@@ -1,4 +1,4 @@
-// Products and convolutions of f32 by native code (src/device/native), on Vulkan devices that are the host's CPU: their
+// Products and convolutions by native code (src/device/native), on Vulkan devices that are the host's CPU: their
 // drivers compile kernels for vectors of 256 bits without fma.
 #pragma once
 #include <string>

@@ -1,6 +1,7 @@
 // Native code for software drivers, against chains of std::fma in the order of its numeric class.
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cfenv>
 #include <cmath>
 #include <limits>
@@ -14,6 +15,7 @@
 #include "base/parallel.hpp"
 #include "device/native/conv.hpp"
 #include "device/native/gemm.hpp"
+#include "ops/reference.hpp"
 
 namespace reprise::device::native {
 namespace {
@@ -25,6 +27,84 @@ std::vector<float> random_floats(std::int64_t count, unsigned seed)
     std::vector<float> values(static_cast<std::size_t>(count));
     for (float& v : values) v = distribution(engine);
     return values;
+}
+
+float rounded(DType t, float v) { return static_cast<float>(ops::rounded_to(t, static_cast<double>(v))); }
+
+// Numbers as they are stored in a dtype.
+class Numbers {
+public:
+    Numbers(std::vector<float> values, DType t) : dtype_(t), values_(std::move(values))
+    {
+        for (float& v : values_) v = rounded(t, v);
+        for (const float v : values_)
+            if (t != f32) halves_.push_back(t == f16 ? ops::to_f16(v) : ops::to_bf16(v));
+    }
+    Elements elements()
+    {
+        return {dtype_ == f32 ? static_cast<void*>(values_.data()) : halves_.data(), dtype_};
+    }
+    std::size_t size() const { return values_.size(); }
+    float at(std::int64_t i) const { return values_[static_cast<std::size_t>(i)]; } // as it was at first
+    float stored(std::int64_t index) const
+    {
+        const auto i = static_cast<std::size_t>(index);
+        if (dtype_ == f32) return values_[i];
+        return dtype_ == f16 ? ops::from_f16(halves_[i]) : ops::from_bf16(halves_[i]);
+    }
+
+private:
+    DType dtype_;
+    std::vector<float> values_;
+    std::vector<std::uint16_t> halves_;
+};
+Numbers sevens(std::size_t count, DType t) { return {std::vector<float>(count, 7), t}; }
+
+constexpr DType dtypes[] = {f32, f16, bf16};
+
+// -- elements --
+
+TEST(Elements, AreConvertedAsKernelsConvertThem)
+{
+    for (const DType t : {f16, bf16}) {
+        std::vector<std::uint16_t> halves(1 << 16);
+        for (std::size_t i = 0; i < halves.size(); ++i) halves[i] = static_cast<std::uint16_t>(i);
+        const Elements elements{halves.data(), t};
+        std::vector<float> wide(halves.size());
+        elements.read(0, std::ssize(wide), wide.data());
+        for (std::size_t i = 0; i < halves.size(); ++i)
+            ASSERT_EQ(
+                std::bit_cast<std::uint32_t>(wide[i]),
+                std::bit_cast<std::uint32_t>(t == f16 ? ops::from_f16(halves[i]) : ops::from_bf16(halves[i])))
+                << name_of(t) << ' ' << i;
+        // Numbers of all exponents, at and around the middle between two halves.
+        for (const std::uint32_t low :
+             {0U, 1U, 0x0FFFU, 0x1000U, 0x1001U, 0x7FFFU, 0x8000U, 0x8001U, 0xFFFFU}) {
+            for (std::size_t i = 0; i < wide.size(); ++i)
+                wide[i] = std::bit_cast<float>(static_cast<std::uint32_t>(i) << 16 | low);
+            elements.write(wide.data(), std::ssize(wide), 0);
+            for (std::size_t i = 0; i < wide.size(); ++i)
+                ASSERT_EQ(halves[i], t == f16 ? ops::to_f16(wide[i]) : ops::to_bf16(wide[i]))
+                    << name_of(t) << ' ' << i << ' ' << low;
+        }
+    }
+}
+
+TEST(Elements, AreReadAndWrittenAtSteps)
+{
+    for (const DType t : dtypes)
+        for (const std::int64_t step : {1, 3})
+            for (const std::int64_t count : {0, 1, 15, 16, 17, 40}) {
+                Numbers from(random_floats(150, 1), t), to = sevens(150, t);
+                std::vector<float> read(static_cast<std::size_t>(count) + 1, 7);
+                from.elements().read(2, count, read.data(), step);
+                EXPECT_EQ(read.back(), 7);
+                to.elements().write(read.data(), count, 5, step);
+                for (std::int64_t i = 0; i < 150; ++i) {
+                    const bool written = i >= 5 && (i - 5) % step == 0 && (i - 5) / step < count;
+                    ASSERT_EQ(to.stored(i), written ? from.at(i - 5 + 2) : 7) << i;
+                }
+            }
 }
 
 // A sum in chunks and parts, as the code of the library adds it.
@@ -75,39 +155,45 @@ std::int64_t lay_out(Product::Operand& o, Order order, std::int64_t rows, std::i
     return rows * std::max<std::int64_t>(o.row, 1) + columns * o.column;
 }
 
+struct Dtypes {
+    DType a = f32, b = f32, c = f32;
+    bool bias = false;
+};
+
 void check_product(const Tile& tile, std::int64_t m, std::int64_t n, std::int64_t k, Order a_order,
-                   Order b_order, std::int64_t batches = 1)
+                   Order b_order, std::int64_t batches = 1, const Dtypes& in = {})
 {
     Product p{.outers = 1, .inners = batches, .m = m, .n = n, .k = k};
     p.a.inner = lay_out(p.a, a_order, m, k);
     p.b.inner = lay_out(p.b, b_order, k, n);
-    const std::vector<float> a = random_floats(p.a.inner * batches, 1),
-                             b = random_floats(p.b.inner * batches, 2);
     p.c_row = n + 1;
     p.c_inner = m * p.c_row;
-    std::vector<float> c(static_cast<std::size_t>(p.c_inner * batches), 7);
-    p.a.data = a.data();
-    p.b.data = b.data();
-    p.c = c.data();
+    Numbers a(random_floats(p.a.inner * batches, 1), in.a), b(random_floats(p.b.inner * batches, 2), in.b),
+        bias(random_floats(n, 3), in.c), c = sevens(static_cast<std::size_t>(p.c_inner * batches), in.c);
+    p.a.elements = a.elements();
+    p.b.elements = b.elements();
+    p.c = c.elements();
+    if (in.bias) p.bias = bias.elements();
     multiply(tile, p);
     const std::int64_t chunks = std::max<std::int64_t>((k + chunk - 1) / chunk, 1);
     for (std::int64_t batch = 0; batch < batches; ++batch)
         for (std::int64_t i = 0; i < m; ++i)
             for (std::int64_t j = 0; j <= n; ++j) {
-                const float actual = c[static_cast<std::size_t>(batch * p.c_inner + i * p.c_row + j)];
+                const float actual = c.stored(batch * p.c_inner + i * p.c_row + j);
                 if (j == n) {
                     ASSERT_EQ(actual, 7) << "Written beyond row " << i;
                     continue;
                 }
-                Sum sum(parts_of(m * n, chunks), chunks);
+                Sum sum(parts_of(batches * m * n, chunks), chunks);
                 for (std::int64_t first = 0; first == 0 || first < k; first += chunk) {
                     for (std::int64_t l = first; l < std::min(first + chunk, k); ++l)
-                        sum.add(p.a.data[batch * p.a.inner + i * p.a.row + l * p.a.column],
-                                p.b.data[batch * p.b.inner + l * p.b.row + j * p.b.column]);
+                        sum.add(a.at(batch * p.a.inner + i * p.a.row + l * p.a.column),
+                                b.at(batch * p.b.inner + l * p.b.row + j * p.b.column));
                     sum.end_chunk();
                 }
-                ASSERT_EQ(actual, sum.value()) << tile.instructions << ' ' << m << 'x' << n << 'x' << k
-                                               << " at " << batch << ' ' << i << ' ' << j;
+                ASSERT_EQ(actual, rounded(in.c, sum.value() + (in.bias ? bias.at(j) : 0)))
+                    << tile.instructions << ' ' << m << 'x' << n << 'x' << k << " at " << batch << ' ' << i
+                    << ' ' << j;
             }
 }
 
@@ -115,7 +201,23 @@ TEST_P(Native, ProductsOfAllLayoutsHaveTheBitsOfTheirChains)
 {
     for (const Order a : {Order::rows, Order::columns, Order::gaps})
         for (const Order b : {Order::rows, Order::columns, Order::gaps})
-            check_product(tile(), 37, 45, 67, a, b);
+            for (const DType t : dtypes) check_product(tile(), 37, 45, 67, a, b, 1, {t, t, t});
+}
+
+TEST_P(Native, ProductsOfMixedDtypesAndWithABias)
+{
+    for (const Dtypes& t : {Dtypes{f16, f32, f32},
+                            {f32, bf16, f32},
+                            {bf16, bf16, f32},
+                            {f32, f16, f16},
+                            {f16, f16, f16, true},
+                            {bf16, bf16, bf16, true},
+                            {f32, f32, f32, true}}) {
+        check_product(tile(), 12, 45, 67, Order::rows, Order::rows, 2, t);
+        check_product(tile(), 50, 40, 530, Order::columns, Order::rows, 1, t);
+        check_product(tile(), 2500, 35, 5, Order::rows, Order::columns, 1, t);
+        check_product(tile(), 10, 33, 4 * chunk + 5, Order::columns, Order::rows, 2, t); // parts
+    }
 }
 
 TEST_P(Native, ProductsOfSizesAroundTilesAndChunks)
@@ -200,14 +302,25 @@ const std::vector<Convolution>& convolutions()
 }
 
 struct Tensors {
-    explicit Tensors(const Convolution& c)
-        : x(random_floats(c.images * c.groups * c.in_channels * volume(c.in), 1)),
-          weight(random_floats(c.groups * c.out_channels * c.in_channels * volume(c.kernel), 2)),
-          y(random_floats(c.images * c.groups * c.out_channels * volume(c.out), 3)),
-          bias(random_floats(c.groups * c.out_channels, 4))
+    Tensors(const Convolution& c, DType t)
+        : x(random_floats(c.images * c.groups * c.in_channels * volume(c.in), 1), t),
+          weight(random_floats(c.groups * c.out_channels * c.in_channels * volume(c.kernel), 2), t),
+          y(random_floats(c.images * c.groups * c.out_channels * volume(c.out), 3), t),
+          bias(random_floats(c.groups * c.out_channels, 4), t)
     {}
-    std::vector<float> x, weight, y, bias;
+    Numbers x, weight, y, bias;
 };
+
+// Calls f(convolution, dtype) for each convolution of f32, and for some of f16 and bf16.
+template <class F> void each_convolution(const F& f)
+{
+    for (std::size_t i = 0; i < convolutions().size(); ++i)
+        for (const DType t : dtypes) {
+            if ((t == f16 && i % 4 != 1) || (t == bf16 && i % 4 != 3)) continue;
+            SCOPED_TRACE(testing::Message() << "convolution " << i << " of " << name_of(t));
+            f(convolutions()[i], t);
+        }
+}
 
 // Calls f(x, weight, y) with the indices of each multiplication of one group of one image, by tap and position.
 template <class F> void each_window(const Convolution& c, const F& f)
@@ -227,10 +340,10 @@ template <class F> void each_window(const Convolution& c, const F& f)
 // The sums of one result in the order of (channel, tap), with terms by chunks of all (channel, tap) of its phase.
 TEST_P(Native, ConvolutionsHaveTheBitsOfTheirChains)
 {
-    for (const Convolution& c : convolutions()) {
-        const Tensors t(c);
-        std::vector<float> y(t.y.size(), 7);
-        convolve(tile(), c, t.x.data(), t.weight.data(), t.bias.data(), y.data());
+    each_convolution([&](const Convolution& c, DType dtype) {
+        Tensors t(c, dtype);
+        Numbers y = sevens(t.y.size(), dtype);
+        convolve(tile(), c, t.x.elements(), t.weight.elements(), t.bias.elements(), y.elements());
         const std::int64_t taps = volume(c.kernel), in = volume(c.in), out = volume(c.out);
         // By position and tap: the element of x, or -1.
         std::vector<std::int64_t> reads(static_cast<std::size_t>(out * taps), -1);
@@ -245,24 +358,23 @@ TEST_P(Native, ConvolutionsHaveTheBitsOfTheirChains)
                     for (std::int64_t k = 0; k < c.in_channels * taps; ++k) {
                         const std::int64_t x = reads[static_cast<std::size_t>(at * taps + k % taps)];
                         if (x >= 0)
-                            sum.add(t.x[static_cast<std::size_t>((i * c.in_channels + k / taps) * in + x)],
-                                    t.weight[static_cast<std::size_t>(channel * c.in_channels * taps + k)]);
+                            sum.add(t.x.at((i * c.in_channels + k / taps) * in + x),
+                                    t.weight.at(channel * c.in_channels * taps + k));
                         if (k + 1 == c.in_channels * taps || (k + 1) % chunk == 0) sum.end_chunk();
                     }
-                    ASSERT_EQ(y[static_cast<std::size_t>((i * c.out_channels + o) * out + at)],
-                              sum.value() + t.bias[static_cast<std::size_t>(channel)])
-                        << tile().instructions << " convolution " << &c - convolutions().data() << " at " << i
-                        << ' ' << o << ' ' << at;
+                    ASSERT_EQ(y.stored((i * c.out_channels + o) * out + at),
+                              rounded(dtype, sum.value() + t.bias.at(channel)))
+                        << tile().instructions << " at " << i << ' ' << o << ' ' << at;
                 }
-    }
+    });
 }
 
 TEST_P(Native, GradientsByTheInputHaveTheBitsOfTheirChains)
 {
-    for (const Convolution& c : convolutions()) {
-        const Tensors t(c);
-        std::vector<float> dx(t.x.size(), 7);
-        gradient_by_input(tile(), c, t.weight.data(), t.y.data(), dx.data());
+    each_convolution([&](const Convolution& c, DType dtype) {
+        Tensors t(c, dtype);
+        Numbers dx = sevens(t.x.size(), dtype);
+        gradient_by_input(tile(), c, t.weight.elements(), t.y.elements(), dx.elements());
         const std::int64_t taps = volume(c.kernel), in = volume(c.in), out = volume(c.out);
         struct Term {
             std::int64_t tap, y; // y: -1 for a position outside of the image
@@ -293,26 +405,24 @@ TEST_P(Native, GradientsByTheInputHaveTheBitsOfTheirChains)
                         const std::int64_t o = k / std::ssize(of);
                         if (term.y >= 0)
                             sum.add(
-                                t.y[static_cast<std::size_t>((i * c.out_channels + o) * out + term.y)],
-                                t.weight[static_cast<std::size_t>(
-                                    ((i % c.groups * c.out_channels + o) * c.in_channels + channel) * taps +
-                                    term.tap)]);
+                                t.y.at((i * c.out_channels + o) * out + term.y),
+                                t.weight.at(((i % c.groups * c.out_channels + o) * c.in_channels + channel) *
+                                                taps +
+                                            term.tap));
                         if (k + 1 == k_end || (k + 1) % chunk == 0) sum.end_chunk();
                     }
-                    ASSERT_EQ(dx[static_cast<std::size_t>((i * c.in_channels + channel) * in + at)],
-                              sum.value())
-                        << tile().instructions << " convolution " << &c - convolutions().data() << " at " << i
-                        << ' ' << channel << ' ' << at;
+                    ASSERT_EQ(dx.stored((i * c.in_channels + channel) * in + at), rounded(dtype, sum.value()))
+                        << tile().instructions << " at " << i << ' ' << channel << ' ' << at;
                 }
-    }
+    });
 }
 
 TEST_P(Native, GradientsByTheWeightHaveTheBitsOfTheirChains)
 {
-    for (const Convolution& c : convolutions()) {
-        const Tensors t(c);
-        std::vector<float> dweight(t.weight.size(), 7);
-        gradient_by_weight(tile(), c, t.x.data(), t.y.data(), dweight.data());
+    each_convolution([&](const Convolution& c, DType dtype) {
+        Tensors t(c, dtype);
+        Numbers dweight = sevens(t.weight.size(), dtype);
+        gradient_by_weight(tile(), c, t.x.elements(), t.y.elements(), dweight.elements());
         const std::int64_t taps = volume(c.kernel), in = volume(c.in), out = volume(c.out);
         // A chunk has some planes (depths of images), some rows of one, or a part of a row.
         const std::int64_t width = c.out[2] + (c.kernel[2] - 1) * c.dilation[2] / c.stride[2],
@@ -346,19 +456,15 @@ TEST_P(Native, GradientsByTheWeightHaveTheBitsOfTheirChains)
                     for (std::int64_t n = 0; n < c.images; ++n)
                         for (const Pair& pair : pairs[static_cast<std::size_t>(k % taps)]) {
                             for (; at < chunk_of(n, pair.y); ++at) sum.end_chunk();
-                            sum.add(t.x[static_cast<std::size_t>(
-                                        ((n * c.groups + g) * c.in_channels + k / taps) * in + pair.x)],
-                                    t.y[static_cast<std::size_t>(
-                                        ((n * c.groups + g) * c.out_channels + o) * out + pair.y)]);
+                            sum.add(t.x.at(((n * c.groups + g) * c.in_channels + k / taps) * in + pair.x),
+                                    t.y.at(((n * c.groups + g) * c.out_channels + o) * out + pair.y));
                         }
                     for (; at < chunks; ++at) sum.end_chunk();
-                    ASSERT_EQ(dweight[static_cast<std::size_t>(
-                                  (g * c.out_channels + o) * c.in_channels * taps + k)],
-                              sum.value())
-                        << tile().instructions << " convolution " << &c - convolutions().data() << " at " << g
-                        << ' ' << o << ' ' << k;
+                    ASSERT_EQ(dweight.stored((g * c.out_channels + o) * c.in_channels * taps + k),
+                              rounded(dtype, sum.value()))
+                        << tile().instructions << " at " << g << ' ' << o << ' ' << k;
                 }
-    }
+    });
 }
 
 // Positions between rows of windows belong to no result: their elements take no part.
@@ -367,7 +473,7 @@ TEST_P(Native, GradientsByTheWeightAreNanWhereAWindowReadsNan)
     const Convolution c = problem(1, 1, 1, 4, {1, 5, 5}, {1, 3, 3}, {1, 1, 1}, {0, 0, 0});
     std::vector<float> x(25, 1), dy(36, 1), dweight(36, 7);
     x[4] = std::numeric_limits<float>::quiet_NaN(); // the last element of the first row
-    gradient_by_weight(tile(), c, x.data(), dy.data(), dweight.data());
+    gradient_by_weight(tile(), c, {x.data()}, {dy.data()}, {dweight.data()});
     for (std::size_t i = 0; i < dweight.size(); ++i)
         if (i % 9 == 2) EXPECT_TRUE(std::isnan(dweight[i])) << i;
         else EXPECT_EQ(dweight[i], 9) << i;
@@ -378,9 +484,9 @@ TEST_P(Native, ConvolutionsOfNoImages)
     Convolution c = convolutions()[0];
     c.images = 0;
     std::vector<float> weight(5 * 13 * 9, 7);
-    convolve(tile(), c, nullptr, weight.data(), nullptr, nullptr);
-    gradient_by_input(tile(), c, weight.data(), nullptr, nullptr);
-    gradient_by_weight(tile(), c, nullptr, nullptr, weight.data());
+    convolve(tile(), c, {}, {weight.data()}, {}, {});
+    gradient_by_input(tile(), c, {weight.data()}, {}, {});
+    gradient_by_weight(tile(), c, {}, {}, {weight.data()});
     EXPECT_EQ(weight, std::vector<float>(weight.size(), 0));
 }
 

@@ -73,7 +73,7 @@ TEST(Variants, OfManyMultiplicationsAreNative)
     EXPECT_THAT(of_product(caps, 15), HasSubstr("sizes"));
     EXPECT_THAT(of_product(lavapipe, 16), HasSubstr("no CPU"));
     EXPECT_THAT(of_product(caps, 16, f64), HasSubstr("f32"));
-    EXPECT_THAT(of_product(caps, 16, bf16), HasSubstr("f32"));
+    for (const DType t : {f16, bf16}) EXPECT_EQ(of_product(caps, 16, t), "");
     ops::GemmProblem quantized{view({1, 64, 64}), view({1, 64, 64}, DType::u8), view({1, 64, 64})};
     quantized.format = 2;
     EXPECT_THAT(reason_of(kernels::explain_gemm(with_native(1), quantized), "native"),
@@ -89,6 +89,8 @@ TEST(Variants, OfManyMultiplicationsAreNative)
         EXPECT_EQ(of_conv(p, wanted, 2 * 8 * 8 * 8 * 4 * 9), "");
         EXPECT_THAT(of_conv(p, wanted, 2 * 8 * 8 * 8 * 4 * 9 + 1), HasSubstr("sizes"));
         p.x.dtype = bf16;
+        EXPECT_EQ(of_conv(p, wanted), "");
+        p.x.dtype = DType::f64;
         EXPECT_THAT(of_conv(p, wanted), HasSubstr("f32"));
         p = problem({2, 8, 8, 8}, {8, 1, 3, 3}, 1, 1);
         p.groups = 8;

@@ -121,13 +121,13 @@ void expect_same(const Tensor& got, const Tensor& want, std::int64_t multiplicat
     ASSERT_EQ(got.dtype(), want.dtype());
     const auto a = got.to_vector<double>(), b = want.to_vector<double>();
     const auto native = capabilities().native_from;
-    const bool is_native =
-        native && want.dtype() == f32 && multiplications >= static_cast<std::int64_t>(*native);
+    const bool is_native = native && multiplications >= static_cast<std::int64_t>(*native);
     if (!capabilities().is_cuda() && !is_native) {
         EXPECT_EQ(a, b);
         return;
     }
-    for (std::size_t i = 0; i < a.size(); ++i) ASSERT_NEAR(a[i], b[i], 2e-4 * (1 + std::abs(b[i]))) << i;
+    const double step = want.dtype() == f16 ? 0x1p-10 : want.dtype() == bf16 ? 0x1p-7 : 2e-4;
+    for (std::size_t i = 0; i < a.size(); ++i) ASSERT_NEAR(a[i], b[i], 2e-4 + step * std::abs(b[i])) << i;
 }
 
 // Compares x q^T and its gradient, and then g q.

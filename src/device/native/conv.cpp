@@ -21,6 +21,15 @@ constexpr std::int64_t least_rows = 96;         // of a task for the gradient by
 
 std::int64_t wanted_tasks() { return 3 * static_cast<std::int64_t>(detail::parallel_threads()); }
 
+// The first `count` elements in f32: where they lie, or else in `memory`.
+const float* as_floats(const Elements& e, std::int64_t count, std::vector<float>& memory)
+{
+    if (!e || e.dtype == f32) return e.floats();
+    memory.resize(static_cast<std::size_t>(count));
+    e.read(0, count, memory.data());
+    return memory.data();
+}
+
 // -- y, and the gradient by x, which is computed in the same way from dy --
 
 // Results at a grid of points: those of the result's channels from `first` on, a stride apart.
@@ -72,9 +81,10 @@ public:
             }
     }
 
-    // Computes the rows [first_row, end_row) at the points of the grid in a band.
+    // Computes the rows [first_row, end_row) at the points of the grid in a band.  The group's results begin at an
+    // element.
     void compute(const float* windows, const float* bias, std::int64_t first_row, std::int64_t end_row,
-                 const Sizes& first, const Sizes& band, float* to) const
+                 const Sizes& first, const Sizes& band, const Elements& to, std::int64_t element) const
     {
         std::vector<Piece> pieces;
         std::vector<std::size_t> ends; // by tile of columns: the end of its pieces
@@ -88,7 +98,7 @@ public:
                     if (from < ends[i])
                         compute_tile(windows + t * tile_.columns, bias, row,
                                      std::min(tile_.rows, end_row - row),
-                                     std::span(pieces).subspan(from, ends[i] - from), to);
+                                     std::span(pieces).subspan(from, ends[i] - from), to, element);
                 }
     }
 
@@ -118,23 +128,19 @@ private:
     }
 
     void compute_tile(const float* windows, const float* bias, std::int64_t row, std::int64_t rows,
-                      std::span<const Piece> pieces, float* to) const
+                      std::span<const Piece> pieces, const Elements& to, std::int64_t element) const
     {
         alignas(64) float sums[max_rows * max_columns];
         for (std::int64_t k = 0; k == 0 || k < k_; k += chunk)
             tile_.multiply(std::min(chunk, k_ - k), packed_.data() + row * k_ + k * tile_.rows, windows,
                            offsets_.data() + k, sums, tile_.columns, k > 0);
-        const std::int64_t stride = group_.stride[2];
         for (std::int64_t r = 0; r < rows; ++r) {
             float* const sum = sums + r * tile_.columns;
             if (bias)
                 for (std::int64_t i = 0; i < tile_.columns; ++i) sum[i] += bias[row + r];
-            float* const channel = to + (row + r) * volume(group_.sizes);
+            const std::int64_t channel = element + (row + r) * volume(group_.sizes);
             for (const Piece& p : pieces)
-                if (stride == 1) std::copy_n(sum + p.column, p.length, channel + p.to);
-                else
-                    for (std::int64_t i = 0; i < p.length; ++i)
-                        channel[p.to + i * stride] = sum[p.column + i];
+                to.write(sum + p.column, p.length, channel + p.to, group_.stride[2]);
         }
     }
 
@@ -168,19 +174,22 @@ Sizes band_of(const Windows& w, const Sizes& grid, std::int64_t channels, std::i
 
 // `w`: the windows of all points of the grid.
 void correlate(const Tile& tile, const Convolution& c, Windows w, const Sizes& grid, const Group& g,
-               const std::vector<Correlation>& correlations, const float* from, const float* weight,
-               const float* bias, float* to)
+               const std::vector<Correlation>& correlations, const Elements& from, const Elements& weight,
+               const Elements& bias, const Elements& to)
 {
     const std::int64_t images = c.images * c.groups;
     if (images == 0 || volume(grid) == 0) return;
+    const std::int64_t weights_of_group = c.out_channels * c.in_channels * volume(c.kernel);
+    std::vector<float> wide_weight, wide_bias;
+    const float* const weights = as_floats(weight, c.groups * weights_of_group, wide_weight);
+    const float* const biases = as_floats(bias, c.groups * g.rows, wide_bias);
     const Sizes band = band_of(w, grid, g.channels, images);
     for (std::size_t d = 0; d < 3; ++d) w.phase[d] += band[d] - grid[d];
 
     std::vector<Rows> rows; // by group and correlation
-    const std::int64_t weights_of_group = c.out_channels * c.in_channels * volume(c.kernel);
     for (std::int64_t group = 0; group < c.groups; ++group)
         for (const Correlation& one : correlations)
-            rows.emplace_back(tile, w, g, one, weight + group * weights_of_group);
+            rows.emplace_back(tile, w, g, one, weights + group * weights_of_group);
     const std::int64_t row_tiles = rows.front().tiles();
     detail::parallel_for(rows.size() * static_cast<std::size_t>(row_tiles), [&](std::size_t i) {
         rows[i / static_cast<std::size_t>(row_tiles)].pack(static_cast<std::int64_t>(i) % row_tiles);
@@ -204,13 +213,13 @@ void correlate(const Tile& tile, const Convolution& c, Windows w, const Sizes& g
         const Sizes first{d, h, 0};
         // The last tile reads beyond the last position.
         float* const windows = scratch(0, g.channels * w.channel() + max_columns);
-        w.from(first).copy(from + image * g.channels * volume(w.image), g.channels, windows);
+        w.from(first).copy(from, image * g.channels * volume(w.image), g.channels, windows);
         std::fill_n(windows + g.channels * w.channel(), max_columns, 0.0F);
         const std::int64_t group = image % c.groups;
         for (std::size_t k = 0; k < correlations.size(); ++k)
             rows[static_cast<std::size_t>(group) * correlations.size() + k].compute(
-                windows, bias ? bias + group * g.rows : nullptr, first_row,
-                std::min(first_row + block, g.rows), first, band, to + image * g.rows * volume(g.sizes));
+                windows, biases ? biases + group * g.rows : nullptr, first_row,
+                std::min(first_row + block, g.rows), first, band, to, image * g.rows * volume(g.sizes));
     });
 }
 
@@ -221,7 +230,7 @@ void correlate(const Tile& tile, const Convolution& c, Windows w, const Sizes& g
 // the rows there are positions of no result, at which both operands are 0.
 class WeightGradient {
 public:
-    WeightGradient(const Tile& tile, const Convolution& c, const float* x, const float* dy)
+    WeightGradient(const Tile& tile, const Convolution& c, const Elements& x, const Elements& dy)
         : tile_(tile), c_(c), w_(windows_of(c)), x_(x), dy_(dy), taps_(volume(c.kernel)),
           planes_(c.images * c.out[0])
     {
@@ -239,7 +248,7 @@ public:
         for (std::int64_t i = 0; i < chunk; ++i) packed_rows_.push_back(i * tile.columns);
     }
 
-    void compute(float* dweight) const
+    void compute(const Elements& dweight) const
     {
         const std::int64_t rows = c_.in_channels * taps_, blocks = divided_up(c_.in_channels, channels_);
         // [group, part, row, output channel]
@@ -256,8 +265,7 @@ public:
             float* const first = sums.data() + (group * parts_ * rows + row) * c_.out_channels;
             for (std::int64_t part = 1; part < parts_; ++part)
                 add_to(first, first + part * rows * c_.out_channels, c_.out_channels);
-            for (std::int64_t o = 0; o < c_.out_channels; ++o)
-                dweight[(group * c_.out_channels + o) * rows + row] = first[o];
+            dweight.write(first, c_.out_channels, group * c_.out_channels * rows + row, rows);
         });
     }
 
@@ -322,8 +330,8 @@ private:
         for (std::int64_t i = 0; i < at.planes; ++i) {
             const std::int64_t plane = at.first_plane + i;
             w_.from({plane % c_.out[0], at.first_row, 0})
-                .copy(x_ + (image_of(plane, group) * c_.in_channels + first_channel) * volume(c_.in),
-                      channels, to + i * channels * w_.channel());
+                .copy(x_, (image_of(plane, group) * c_.in_channels + first_channel) * volume(c_.in), channels,
+                      to + i * channels * w_.channel());
         }
     }
 
@@ -350,15 +358,20 @@ private:
 
     void pack_dy(const Chunk& at, std::int64_t group, std::int64_t channel, float* to) const
     {
+        const bool in_place = dy_.dtype == f32;
+        float* const wide = scratch(3, in_place ? 0 : max_columns * at.columns);
         const float* from[max_columns];
         const std::int64_t count = std::min(tile_.columns, c_.out_channels - channel), out = volume(c_.out);
         for (std::int64_t i = 0; i < at.planes; ++i, to += at.positions * tile_.columns) {
             const std::int64_t plane = at.first_plane + i;
             for (std::int64_t row = 0; row < at.rows; ++row) {
-                const float* const first = dy_ + (image_of(plane, group) * c_.out_channels + channel) * out +
+                const std::int64_t first = (image_of(plane, group) * c_.out_channels + channel) * out +
                                            (plane % c_.out[0] * c_.out[1] + at.first_row + row) * c_.out[2] +
                                            at.first_column;
-                for (std::int64_t c = 0; c < count; ++c) from[c] = first + c * out;
+                for (std::int64_t c = 0; c < count; ++c) {
+                    if (!in_place) dy_.read(first + c * out, at.columns, wide + c * at.columns);
+                    from[c] = in_place ? dy_.floats() + first + c * out : wide + c * at.columns;
+                }
                 pack_rows(from, count, at.columns, tile_.columns, to + row * w_.phase[2] * tile_.columns);
             }
             clear_gaps(at, tile_.columns, to);
@@ -368,7 +381,7 @@ private:
     const Tile& tile_;
     const Convolution& c_;
     Windows w_; // of the rows of a chunk in one plane
-    const float *x_, *dy_;
+    const Elements &x_, &dy_;
     const std::int64_t taps_, planes_;
     std::int64_t planes_of_chunk_ = 1, rows_of_chunk_ = c_.out[1], columns_of_chunk_ = c_.out[2];
     std::int64_t bands_ = 1, pieces_ = 1; // chunks of a plane, and of a row
@@ -380,8 +393,8 @@ private:
 
 } // namespace
 
-void convolve(const Tile& tile, const Convolution& c, const float* x, const float* weight, const float* bias,
-              float* y)
+void convolve(const Tile& tile, const Convolution& c, const Elements& x, const Elements& weight,
+              const Elements& bias, const Elements& y)
 {
     const std::int64_t taps = volume(c.kernel);
     Correlation one{.grid = c.out};
@@ -394,8 +407,8 @@ void convolve(const Tile& tile, const Convolution& c, const float* x, const floa
 
 // An element of x at i = stride j + r gets, from each tap with r + padding - tap dilation = stride s, the element
 // j + s of dy.  So elements with equal r, a phase, are the results of a correlation of dy with some of the taps.
-void gradient_by_input(const Tile& tile, const Convolution& c, const float* weight, const float* dy,
-                       float* dx)
+void gradient_by_input(const Tile& tile, const Convolution& c, const Elements& weight, const Elements& dy,
+                       const Elements& dx)
 {
     const auto shifted = [&](std::int64_t r, std::int64_t tap, std::size_t d) {
         return r + c.padding[d] - tap * c.dilation[d]; // s times the stride
@@ -428,11 +441,11 @@ void gradient_by_input(const Tile& tile, const Convolution& c, const float* weig
     }
     const Group group{c.in_channels, c.out_channels, std::ssize(taps), c.in_channels * std::ssize(taps),
                       c.in,          c.stride};
-    correlate(tile, c, w, grid, group, phases, dy, weight, nullptr, dx);
+    correlate(tile, c, w, grid, group, phases, dy, weight, {}, dx);
 }
 
-void gradient_by_weight(const Tile& tile, const Convolution& c, const float* x, const float* dy,
-                        float* dweight)
+void gradient_by_weight(const Tile& tile, const Convolution& c, const Elements& x, const Elements& dy,
+                        const Elements& dweight)
 {
     WeightGradient(tile, c, x, dy).compute(dweight);
 }

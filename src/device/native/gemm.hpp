@@ -1,5 +1,6 @@
-// Matrix products of f32 in native code.
+// Matrix products in native code, computed in f32.
 #pragma once
+#include "device/native/elements.hpp"
 #include "device/native/tiles.hpp"
 
 namespace reprise::device::native {
@@ -9,11 +10,11 @@ namespace reprise::device::native {
 struct Product {
     std::int64_t outers = 1, inners = 1, m = 0, n = 0, k = 0;
     struct Operand {
-        const float* data = nullptr;
+        Elements elements{};
         std::int64_t outer = 0, inner = 0, row = 0, column = 0; // strides
     };
     Operand a{}, b{};
-    float* c = nullptr;
+    Elements c{}, bias{}; // bias: [n], added to each row of the sums; may be absent
     std::int64_t c_outer = 0, c_inner = 0, c_row = 0; // strides
 };
 

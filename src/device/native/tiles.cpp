@@ -159,15 +159,6 @@ void pack_rows(const float* const* rows, std::int64_t count, std::int64_t k, std
         for (std::int64_t i = 0; i < k; ++i) to[i * width + r] = 0;
 }
 
-void pack_columns(const float* from, std::int64_t pitch, std::int64_t count, std::int64_t k,
-                  std::int64_t width, float* to)
-{
-    for (std::int64_t i = 0; i < k; ++i) {
-        std::copy_n(from + i * pitch, count, to + i * width);
-        std::fill_n(to + i * width + count, width - count, 0.0F);
-    }
-}
-
 void add_to(float* to, const float* from, std::int64_t count)
 {
     for (std::int64_t i = add_fours(to, from, count); i < count; ++i) to[i] += from[i];
@@ -179,7 +170,7 @@ float* scratch(std::size_t slot, std::int64_t floats)
         std::unique_ptr<float[], FreeAligned> floats{};
         std::int64_t size = 0;
     };
-    thread_local std::array<Memory, 3> memories;
+    thread_local std::array<Memory, 4> memories;
     Memory& m = memories.at(slot);
     if (m.size < floats) {
         m = {};

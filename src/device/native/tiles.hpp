@@ -28,16 +28,13 @@ std::span<const Tile> tiles();
 
 // Writes to[i][r] = rows[r][i] for i < k and r < count, and zeros for r up to `width`.
 void pack_rows(const float* const* rows, std::int64_t count, std::int64_t k, std::int64_t width, float* to);
-// Writes to[i][c] = from[i * pitch + c] for i < k and c < count, and zeros for c up to `width`.
-void pack_columns(const float* from, std::int64_t pitch, std::int64_t count, std::int64_t k,
-                  std::int64_t width, float* to);
 
 // to[i] += from[i] for i < count.
 void add_to(float* to, const float* from, std::int64_t count);
 
 constexpr std::int64_t divided_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
-// Returns memory of the calling thread for so many floats, valid until its next call with the same slot, 0 to 2.  It is
+// Returns memory of the calling thread for so many floats, valid until its next call with the same slot, 0 to 3.  It is
 // aligned to 64 bytes, so that no load of a panel crosses a cache line.  A thread keeps it, as fresh pages cost more
 // than a small product.
 float* scratch(std::size_t slot, std::int64_t floats);

@@ -6,9 +6,9 @@ namespace reprise::device::native {
 
 namespace {
 
-// One row of a phase: every `step`-th element, from `first` on, of a row of `size` elements.
-void copy_row(const float* row, std::int64_t size, std::int64_t first, std::int64_t step, std::int64_t count,
-              float* to)
+// One row of a phase: every `step`-th element, from `first` on, of a row of `size` elements, which begins at `row`.
+void copy_row(const Elements& from, std::int64_t row, std::int64_t size, std::int64_t first,
+              std::int64_t step, std::int64_t count, float* to)
 {
     const auto until = [&](std::int64_t end) { // the number of elements before index `end` of the row
         return std::clamp<std::int64_t>((end - first + step - 1) / step, 0, count);
@@ -16,9 +16,7 @@ void copy_row(const float* row, std::int64_t size, std::int64_t first, std::int6
     const std::int64_t begin = first >= 0 ? 0 : until(0),
                        end = size > first ? std::max(until(size), begin) : begin;
     std::fill_n(to, begin, 0.0F);
-    if (step == 1) std::copy_n(row + first + begin, end - begin, to + begin);
-    else
-        for (std::int64_t i = begin; i < end; ++i) to[i] = row[first + i * step];
+    from.read(row + first + begin * step, end - begin, to + begin, step);
     std::fill_n(to + end, count - end, 0.0F);
 }
 
@@ -39,10 +37,10 @@ Windows Windows::from(const Convolution::Sizes& first) const
     return w;
 }
 
-void Windows::copy(const float* channels, std::int64_t count, float* to) const
+void Windows::copy(const Elements& from, std::int64_t first, std::int64_t count, float* to) const
 {
     const auto inside = [&](std::int64_t i, std::size_t d) { return i >= 0 && i < image[d]; };
-    for (std::int64_t c = 0; c < count; ++c, channels += volume(image))
+    for (std::int64_t c = 0; c < count; ++c, first += volume(image))
         for (std::int64_t i = 0; i < phases[0]; ++i)
             for (std::int64_t j = 0; j < phases[1]; ++j)
                 for (std::int64_t k = 0; k < phases[2]; ++k)
@@ -51,7 +49,7 @@ void Windows::copy(const float* channels, std::int64_t count, float* to) const
                             const std::int64_t from_d = d * step[0] + i - origin[0],
                                                from_h = h * step[1] + j - origin[1];
                             if (inside(from_d, 0) && inside(from_h, 1))
-                                copy_row(channels + (from_d * image[1] + from_h) * image[2], image[2],
+                                copy_row(from, first + (from_d * image[1] + from_h) * image[2], image[2],
                                          k - origin[2], step[2], phase[2], to);
                             else std::fill_n(to, phase[2], 0.0F);
                         }

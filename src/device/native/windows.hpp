@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "device/native/elements.hpp"
+
 namespace reprise::device::native {
 
 // The sizes of a convolution of x [images, groups * in_channels, D, H, W], weight [groups * out_channels, in_channels,
@@ -29,7 +31,8 @@ struct Windows {
     // The offset of the elements at a distance from the windows' first ones, in elements of the padded image.
     std::int64_t offset(const Convolution::Sizes& distance) const;
     Windows from(const Convolution::Sizes& first) const; // whose first window is this one
-    void copy(const float* channels, std::int64_t count, float* to) const;
+    // Copies `count` channels, which begin at an element.
+    void copy(const Elements&, std::int64_t first, std::int64_t count, float* to) const;
 };
 
 Windows windows_of(const Convolution&); // of x, for all of y
