@@ -187,8 +187,8 @@ struct Capabilities {
     std::uint32_t compute_capability = 0; // CUDA's, times ten: 90; on other devices 0
     // The library that computes products in place of gemm_address and gemm_half: "cuBLASLt 13.0.2"; empty: none.
     std::string product_library;
-    // From so many multiplications on the host computes products and convolutions of f32 by native code: the device is
-    // the host's CPU, and its addresses are those of the host.  nullopt: never.
+    // From so many multiplications on the host computes products and convolutions by native code: the device is the
+    // host's CPU, and its addresses are those of the host.  nullopt: never.
     std::optional<std::uint64_t> native_from{};
     std::string shader_class; // key of variant tables: "lavapipe", "swiftshader", "gpu", "cuda", "host"
 

@@ -42,7 +42,7 @@ void conv_in_f32(Lowering& l, const Capabilities& caps, ConvProblem p)
         if (v != &result) *v = as_f32(l, *v);
     if (p.bias) p.bias = as_f32(l, *p.bias);
     if (to.dtype != f32) result = l.temporary(f32, to.sizes());
-    emit_fitting(std::span(variants).subspan(1), l, caps, p); // native code reads them as they are
+    emit_fitting(std::span(variants).subspan(1), l, caps, p); // without native code, which reads halves
     if (to.dtype != f32) l.copy(result, to);
 }
 

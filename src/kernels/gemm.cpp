@@ -354,7 +354,8 @@ void emit_panels(Lowering& l, const Capabilities& caps, const GemmProblem& p)
     }
 }
 
-constexpr std::array<Variant<GemmProblem>, 4> quantized_variants = {{
+constexpr std::array<Variant<GemmProblem>, 5> quantized_variants = {{
+    {"native", refuse_native_gemm, native_gemm_serves, native_gemm},
     {"texel", refuse_texel, serves_all, emit_quantized_texel},
     {"tile", refuse_gemm_tile, serves_all, gemm_tile},
     {"panels", refuse_panels, serves_all, emit_panels},

@@ -8,6 +8,7 @@
 #include "device/native/gemm.hpp"
 #include "kernels/conv_sizes.hpp"
 #include "ops/launch_where.hpp"
+#include "ops/quantized.hpp"
 
 namespace reprise::kernels {
 
@@ -25,7 +26,7 @@ using Wanted = ConvProblem::Wanted;
 // Depthwise convolutions and those of few channels leave most of a tile unused.
 constexpr std::int64_t least_channels = 4;
 
-// Reads the arguments of a launch one after the other.  The dtypes of its operands are ints, too.
+// Reads the arguments of a launch one after the other.  Its first ints are the dtypes of its operands.
 class Arguments {
 public:
     explicit Arguments(const LaunchArguments& a) : operand_(a.operands.data()), next_(a.ints.data()) {}
@@ -47,6 +48,16 @@ private:
     const std::int32_t* next_;
 };
 
+// Reads the elements of a matrix with such rows, whose indices are row-major.
+device::native::Elements::Reader reader_of(QuantizedFormat format, std::int64_t columns)
+{
+    const std::int64_t bytes = ops::layout_of(format).row_bytes(columns).value();
+    return [=](const void* data, std::int64_t first, std::int64_t count, float* to) {
+        const auto* const rows = static_cast<const std::byte*>(data);
+        ops::dequantize(format, rows + first / columns * bytes, first % columns, count, to);
+    };
+}
+
 void run_gemm(const LaunchArguments& arguments)
 {
     Arguments next(arguments);
@@ -58,6 +69,12 @@ void run_gemm(const LaunchArguments& arguments)
         *size = next.next();
     for (device::native::Product::Operand* const o : {&p.a, &p.b})
         for (std::int64_t* const stride : {&o->outer, &o->inner, &o->row, &o->column}) *stride = next.next();
+    const std::int64_t format = next.next() - 1; // -1: the matrix is not quantised
+    device::native::Elements::Reader reader;
+    if (format >= 0) {
+        reader = reader_of(static_cast<QuantizedFormat>(format), std::max(p.b.row, p.b.column));
+        p.b.elements.reader = &reader;
+    }
     device::native::multiply(device::native::tiles().front(), p);
 }
 
@@ -94,7 +111,8 @@ std::string refuse(const Capabilities& caps, std::initializer_list<const View*> 
 {
     if (!caps.native_from) return "the device is no CPU, or native code is off";
     const auto fits = [](const View* v) { return v->dtype == f32 || v->dtype == f16 || v->dtype == bf16; };
-    return std::all_of(operands.begin(), operands.end(), fits) ? "" : "it computes in f32";
+    return std::all_of(operands.begin(), operands.end(), fits) ? ""
+                                                               : "the operands are not of f32, f16 or bf16";
 }
 
 Dim is_enough(const Capabilities& caps, const Dim& multiplications)
@@ -140,8 +158,7 @@ ops::LaunchOperand operand_of(const std::optional<View>& bias)
 
 std::string refuse_native_gemm(const Capabilities& caps, const GemmProblem& p)
 {
-    if (p.format) return "the matrix is quantised";
-    return refuse(caps, {&p.a, &p.b, &p.c});
+    return refuse(caps, {&p.a, p.format ? &p.a : &p.b, &p.c});
 }
 
 Dim native_gemm_serves(const Capabilities& caps, const GemmProblem& p)
@@ -156,6 +173,7 @@ void native_gemm(ops::Lowering& l, const Capabilities&, const GemmProblem& p)
     DimVector ints{c[0], c[1], c[2], c[3], p.a.sizes()[3], to[0], to[1], to[2]};
     for (const View* const v : {&p.a, &p.b})
         ints.insert(ints.end(), v->layout.strides.begin(), v->layout.strides.end());
+    ints.push_back(p.format ? std::int64_t{*p.format} + 1 : 0);
     launch(l, "native_gemm", {{p.a, Use::read}, {p.b, Use::read}, operand_of(p.bias), {p.c, Use::write}},
            std::move(ints), multiplications_of(p), function);
 }

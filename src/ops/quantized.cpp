@@ -2,6 +2,9 @@
 // shaders/common/quantized.glsl.
 #include "ops/quantized.hpp"
 
+#include <algorithm>
+#include <array>
+#include <cstring>
 #include <limits>
 
 #include "ops/accumulated.hpp"
@@ -20,6 +23,83 @@ Layout layout_of(QuantizedFormat format)
     const std::optional<BlockType> type = block_type_of(format);
     if (!type) return {4, 4, 4}; // int8: words of four elements after the scale of a row
     return {elements_per_block(*type), bytes_per_block(*type), 0};
+}
+
+namespace {
+
+constexpr std::int64_t part = 32; // elements with one scale
+using Part = std::array<float, part>;
+
+float half_at(const std::byte* at)
+{
+    return from_f16(
+        static_cast<std::uint16_t>(std::to_integer<unsigned>(at[0]) | std::to_integer<unsigned>(at[1]) << 8));
+}
+
+void scale_whole(float scale, const std::byte* bytes, std::int64_t count, float* to)
+{
+    for (std::int64_t i = 0; i < count; ++i)
+        to[i] = scale * static_cast<float>(static_cast<std::int8_t>(bytes[i]));
+}
+
+Part part_of_q8_0(const std::byte* block)
+{
+    Part values{};
+    scale_whole(half_at(block), block + 2, part, values.data());
+    return values;
+}
+
+Part part_of_q4_0(const std::byte* block)
+{
+    const float scale = half_at(block);
+    Part values{};
+    for (std::size_t i = 0; i < part / 2; ++i) {
+        const int byte = std::to_integer<int>(block[2 + i]);
+        values[i] = scale * static_cast<float>((byte & 15) - 8);
+        values[i + part / 2] = scale * static_cast<float>((byte >> 4) - 8);
+    }
+    return values;
+}
+
+Part part_of_q4_k(const std::byte* block, std::int64_t index)
+{
+    const auto byte = [&](std::int64_t i) { return std::to_integer<unsigned>(block[i]); };
+    const std::int64_t j = index % 4;
+    const unsigned low = byte(4 + j), middle = byte(8 + j), high = byte(12 + j);
+    const unsigned scale_bits = index < 4 ? low & 63 : (high & 15) | low >> 6 << 4,
+                   minimum_bits = index < 4 ? middle & 63 : high >> 4 | middle >> 6 << 4;
+    const float scale = half_at(block) * static_cast<float>(scale_bits),
+                minimum = half_at(block + 2) * static_cast<float>(minimum_bits);
+    const std::byte* const from = block + 16 + index / 2 * part;
+    const int shift = index % 2 * 4;
+    Part values{};
+    for (std::size_t i = 0; i < part; ++i)
+        values[i] = scale * static_cast<float>(std::to_integer<int>(from[i]) >> shift & 15) - minimum;
+    return values;
+}
+
+} // namespace
+
+void dequantize(QuantizedFormat format, const std::byte* row, std::int64_t first, std::int64_t count,
+                float* to)
+{
+    if (format == QuantizedFormat::int8) {
+        float scale = 0;
+        std::memcpy(&scale, row, sizeof scale);
+        return scale_whole(scale, row + sizeof scale + first, count, to);
+    }
+    const Layout layout = layout_of(format);
+    for (std::int64_t done = 0; done < count;) {
+        const std::int64_t at = first + done, begin = at % part,
+                           length = std::min(part - begin, count - done);
+        const std::byte* const block = row + at / layout.elements * layout.bytes;
+        const Part values = format == QuantizedFormat::q8_0 ? part_of_q8_0(block)
+                            : format == QuantizedFormat::q4_0
+                                ? part_of_q4_0(block)
+                                : part_of_q4_k(block, at % layout.elements / part);
+        std::copy_n(values.begin() + begin, length, to + done);
+        done += length;
+    }
 }
 
 namespace native {
@@ -116,37 +196,12 @@ void lower_dequantize(Lowering& l, const Node& n)
 // Returns the elements of a row.
 std::vector<float> elements_of(const HostTensor& q, std::int64_t row, QuantizedFormat format)
 {
-    const Layout layout = layout_of(format);
-    const auto byte = [&](std::int64_t i) {
-        return static_cast<std::uint32_t>(q.at_as<std::int64_t>(row * q.sizes[1] + i));
-    };
-    const auto half = [&](std::int64_t i) {
-        return from_f16(static_cast<std::uint16_t>(byte(i) | byte(i + 1) << 8));
-    };
-    const auto whole = [&](std::int64_t i) { return static_cast<float>(static_cast<std::int8_t>(byte(i))); };
-    std::vector<float> out(static_cast<std::size_t>(layout.columns(q.sizes[1]).value()));
-    for (std::int64_t i = 0; i < static_cast<std::int64_t>(out.size()); ++i) {
-        const std::int64_t block = i / layout.elements * layout.bytes, at = i % layout.elements;
-        float& x = out[static_cast<std::size_t>(i)];
-        if (format == QuantizedFormat::int8) {
-            x = native::rp_value(byte(0) | byte(1) << 8 | byte(2) << 16 | byte(3) << 24) * whole(4 + i);
-        } else if (format == QuantizedFormat::q8_0) {
-            x = half(block) * whole(block + 2 + at);
-        } else if (format == QuantizedFormat::q4_0) {
-            const std::uint32_t q4 = byte(block + 2 + at % 16) >> (at < 16 ? 0 : 4) & 15;
-            x = half(block) * (static_cast<float>(q4) - 8);
-        } else {
-            const std::int64_t part = at / 32, j = part % 4;
-            const std::uint32_t low = byte(block + 4 + j), middle = byte(block + 8 + j),
-                                high = byte(block + 12 + j);
-            const std::uint32_t scale = part < 4 ? low & 63 : (high & 15) | low >> 6 << 4;
-            const std::uint32_t minimum = part < 4 ? middle & 63 : high >> 4 | middle >> 6 << 4;
-            const std::uint32_t q4 = byte(block + 16 + at / 64 * 32 + at % 32) >> (at % 64 < 32 ? 0 : 4) & 15;
-            x = half(block) * static_cast<float>(scale) * static_cast<float>(q4) -
-                half(block + 2) * static_cast<float>(minimum);
-        }
-    }
-    return out;
+    std::vector<std::byte> bytes;
+    for (std::int64_t i = 0; i < q.sizes[1]; ++i)
+        bytes.push_back(static_cast<std::byte>(q.at_as<std::int64_t>(row * q.sizes[1] + i)));
+    std::vector<float> elements(static_cast<std::size_t>(layout_of(format).columns(q.sizes[1]).value()));
+    dequantize(format, bytes.data(), 0, std::ssize(elements), elements.data());
+    return elements;
 }
 
 void reference_dequantize(const ReferenceArguments& a)

@@ -13,4 +13,7 @@ struct Layout {
 };
 Layout layout_of(QuantizedFormat);
 
+// Writes `count` elements of a row, from one on, with the bits of kernels.
+void dequantize(QuantizedFormat, const std::byte* row, std::int64_t first, std::int64_t count, float* to);
+
 } // namespace reprise::ops

@@ -45,7 +45,7 @@ public:
         return {dtype_ == f32 ? static_cast<void*>(values_.data()) : halves_.data(), dtype_};
     }
     std::size_t size() const { return values_.size(); }
-    float at(std::int64_t i) const { return values_[static_cast<std::size_t>(i)]; } // as it was at first
+    float at(std::int64_t i) const { return values_[static_cast<std::size_t>(i)]; } // if it was not written
     float stored(std::int64_t index) const
     {
         const auto i = static_cast<std::size_t>(index);
@@ -64,30 +64,42 @@ constexpr DType dtypes[] = {f32, f16, bf16};
 
 // -- elements --
 
-TEST(Elements, AreConvertedAsKernelsConvertThem)
+// Neighbours are converted together, elements at steps one by one.
+TEST(Elements, AreWidenedAsKernelsWidenThem)
 {
-    for (const DType t : {f16, bf16}) {
-        std::vector<std::uint16_t> halves(1 << 16);
-        for (std::size_t i = 0; i < halves.size(); ++i) halves[i] = static_cast<std::uint16_t>(i);
-        const Elements elements{halves.data(), t};
-        std::vector<float> wide(halves.size());
-        elements.read(0, std::ssize(wide), wide.data());
-        for (std::size_t i = 0; i < halves.size(); ++i)
-            ASSERT_EQ(
-                std::bit_cast<std::uint32_t>(wide[i]),
-                std::bit_cast<std::uint32_t>(t == f16 ? ops::from_f16(halves[i]) : ops::from_bf16(halves[i])))
-                << name_of(t) << ' ' << i;
-        // Numbers of all exponents, at and around the middle between two halves.
-        for (const std::uint32_t low :
-             {0U, 1U, 0x0FFFU, 0x1000U, 0x1001U, 0x7FFFU, 0x8000U, 0x8001U, 0xFFFFU}) {
-            for (std::size_t i = 0; i < wide.size(); ++i)
-                wide[i] = std::bit_cast<float>(static_cast<std::uint32_t>(i) << 16 | low);
-            elements.write(wide.data(), std::ssize(wide), 0);
-            for (std::size_t i = 0; i < wide.size(); ++i)
-                ASSERT_EQ(halves[i], t == f16 ? ops::to_f16(wide[i]) : ops::to_bf16(wide[i]))
-                    << name_of(t) << ' ' << i << ' ' << low;
-        }
-    }
+    for (const DType t : {f16, bf16})
+        for (const std::int64_t step : {1, 2})
+            for (std::int64_t first = 0; first < step; ++first) {
+                std::vector<std::uint16_t> halves(1 << 16);
+                for (std::size_t i = 0; i < halves.size(); ++i) halves[i] = static_cast<std::uint16_t>(i);
+                std::vector<float> wide(halves.size() / static_cast<std::size_t>(step));
+                Elements{halves.data(), t}.read(first, std::ssize(wide), wide.data(), step);
+                for (std::int64_t i = 0; i < std::ssize(wide); ++i) {
+                    const auto h = static_cast<std::uint16_t>(first + i * step);
+                    ASSERT_EQ(std::bit_cast<std::uint32_t>(wide[static_cast<std::size_t>(i)]),
+                              std::bit_cast<std::uint32_t>(t == f16 ? ops::from_f16(h) : ops::from_bf16(h)))
+                        << name_of(t) << ' ' << h;
+                }
+            }
+}
+
+// Numbers of all exponents, at and around the middle between two halves.
+TEST(Elements, AreRoundedAsKernelsRoundThem)
+{
+    for (const DType t : {f16, bf16})
+        for (std::uint32_t middle = 0; middle < 1 << 16; middle += 0x1000)
+            for (const std::uint32_t low : {middle - 1, middle, middle + 1}) {
+                std::vector<float> wide(1 << 16);
+                for (std::size_t i = 0; i < wide.size(); ++i)
+                    wide[i] = std::bit_cast<float>(static_cast<std::uint32_t>(i) << 16 | (low & 0xFFFFU));
+                const std::int64_t step = middle % 0x3000 == 0 ? 2 : 1;
+                std::vector<std::uint16_t> halves(wide.size() * static_cast<std::size_t>(step));
+                Elements{halves.data(), t}.write(wide.data(), std::ssize(wide), 0, step);
+                for (std::size_t i = 0; i < wide.size(); ++i)
+                    ASSERT_EQ(halves[i * static_cast<std::size_t>(step)],
+                              t == f16 ? ops::to_f16(wide[i]) : ops::to_bf16(wide[i]))
+                        << name_of(t) << ' ' << i << ' ' << low;
+            }
 }
 
 TEST(Elements, AreReadAndWrittenAtSteps)
@@ -163,11 +175,15 @@ struct Dtypes {
 void check_product(const Tile& tile, std::int64_t m, std::int64_t n, std::int64_t k, Order a_order,
                    Order b_order, std::int64_t batches = 1, const Dtypes& in = {})
 {
-    Product p{.outers = 1, .inners = batches, .m = m, .n = n, .k = k};
+    const std::int64_t outers = batches % 2 == 0 ? 2 : 1;
+    Product p{.outers = outers, .inners = batches / outers, .m = m, .n = n, .k = k};
     p.a.inner = lay_out(p.a, a_order, m, k);
     p.b.inner = lay_out(p.b, b_order, k, n);
     p.c_row = n + 1;
     p.c_inner = m * p.c_row;
+    p.a.outer = p.a.inner * p.inners;
+    p.b.outer = p.b.inner * p.inners;
+    p.c_outer = p.c_inner * p.inners;
     Numbers a(random_floats(p.a.inner * batches, 1), in.a), b(random_floats(p.b.inner * batches, 2), in.b),
         bias(random_floats(n, 3), in.c), c = sevens(static_cast<std::size_t>(p.c_inner * batches), in.c);
     p.a.elements = a.elements();
@@ -215,7 +231,8 @@ TEST_P(Native, ProductsOfMixedDtypesAndWithABias)
                             {f32, f32, f32, true}}) {
         check_product(tile(), 12, 45, 67, Order::rows, Order::rows, 2, t);
         check_product(tile(), 50, 40, 530, Order::columns, Order::rows, 1, t);
-        check_product(tile(), 2500, 35, 5, Order::rows, Order::columns, 1, t);
+        check_product(tile(), 20, 800, 5, Order::rows, Order::rows, 1, t);               // blocks of columns
+        check_product(tile(), 1100, 3, 2, Order::rows, Order::columns, 64, t);           // blocks of rows
         check_product(tile(), 10, 33, 4 * chunk + 5, Order::columns, Order::rows, 2, t); // parts
     }
 }
@@ -465,6 +482,26 @@ TEST_P(Native, GradientsByTheWeightHaveTheBitsOfTheirChains)
                         << tile().instructions << " at " << g << ' ' << o << ' ' << k;
                 }
     });
+}
+
+// Halves may have a result of f32.
+TEST_P(Native, ConvolutionsOfHalvesGiveF32)
+{
+    const Convolution c = problem(2, 2, 3, 4, {1, 9, 7}, {1, 3, 2}, {1, 2, 2}, {0, 1, 0});
+    for (const DType t : {f16, bf16}) {
+        Tensors narrow(c, t);
+        const auto widened = [](const Numbers& n) {
+            std::vector<float> values;
+            for (std::int64_t i = 0; i < static_cast<std::int64_t>(n.size()); ++i) values.push_back(n.at(i));
+            return values;
+        };
+        std::vector<float> x = widened(narrow.x), weight = widened(narrow.weight),
+                           bias = widened(narrow.bias), y(narrow.y.size()), want = y;
+        convolve(tile(), c, narrow.x.elements(), narrow.weight.elements(), narrow.bias.elements(),
+                 {y.data()});
+        convolve(tile(), c, {x.data()}, {weight.data()}, {bias.data()}, {want.data()});
+        EXPECT_EQ(y, want);
+    }
 }
 
 // Positions between rows of windows belong to no result: their elements take no part.

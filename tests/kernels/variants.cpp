@@ -72,13 +72,8 @@ TEST(Variants, OfManyMultiplicationsAreNative)
     EXPECT_EQ(of_product(caps, n), "") << "it serves some sizes";
     EXPECT_THAT(of_product(caps, 15), HasSubstr("sizes"));
     EXPECT_THAT(of_product(lavapipe, 16), HasSubstr("no CPU"));
-    EXPECT_THAT(of_product(caps, 16, f64), HasSubstr("f32"));
+    EXPECT_THAT(of_product(caps, 16, f64), HasSubstr("not of f32"));
     for (const DType t : {f16, bf16}) EXPECT_EQ(of_product(caps, 16, t), "");
-    ops::GemmProblem quantized{view({1, 64, 64}), view({1, 64, 64}, DType::u8), view({1, 64, 64})};
-    quantized.format = 2;
-    EXPECT_THAT(reason_of(kernels::explain_gemm(with_native(1), quantized), "native"),
-                HasSubstr("quantised"));
-
     const auto of_conv = [&](ops::ConvProblem p, ops::ConvProblem::Wanted wanted, std::uint64_t from = 1) {
         p.wanted = wanted;
         return reason_of(kernels::explain_conv(with_native(from), p), "native");
@@ -91,7 +86,7 @@ TEST(Variants, OfManyMultiplicationsAreNative)
         p.x.dtype = bf16;
         EXPECT_EQ(of_conv(p, wanted), "");
         p.x.dtype = DType::f64;
-        EXPECT_THAT(of_conv(p, wanted), HasSubstr("f32"));
+        EXPECT_THAT(of_conv(p, wanted), HasSubstr("not of f32"));
         p = problem({2, 8, 8, 8}, {8, 1, 3, 3}, 1, 1);
         p.groups = 8;
         EXPECT_THAT(of_conv(p, wanted), HasSubstr("sizes")) << "few channels";

@@ -338,6 +338,32 @@ TEST(HalfProducts, OfConvolutions)
         }
 }
 
+// CPUs compute 2 images and 2 rows by kernels, and 9 images and 100 rows by native code.
+TEST(HalfProducts, OfAnyBatch)
+{
+    const Dim n = symbol("n");
+    for (const DType t : {f16, bf16}) {
+        const Tensor filter = numbers({16, 16, 3, 3}, t, 15), matrix = numbers({256, 256}, t, 16);
+        const auto convolve = [&](const Tensor& x, const Tensor& w) {
+            return conv2d(x, w, w.flatten().narrow(0, 0, 16), {.padding = 1});
+        };
+        const auto multiply_and_add = [](const Tensor& x, const Tensor& w) {
+            return linear(x, w, w.flatten().narrow(0, 0, 256));
+        };
+        const Program of_images =
+                          record([&](Tensor x) { return convolve(x, filter); }, {spec({n, 16, 16, 16}, t)}),
+                      of_rows =
+                          record([&](Tensor x) { return multiply_and_add(x, matrix); }, {spec({n, 256}, t)});
+        for (const auto& [images, rows] : {std::pair{2, 2}, {9, 100}, {2, 2}}) {
+            const Tensor x = numbers({images, 16, 16, 16}, t, 17), y = numbers({rows, 256}, t, 18);
+            EXPECT_EQ(of_images(x).to_vector<float>(), convolve(x, filter).to_vector<float>());
+            EXPECT_EQ(of_rows(y).to_vector<float>(), multiply_and_add(y, matrix).to_vector<float>());
+            expect_product(x, filter, convolve);
+            expect_product(y, matrix, multiply_and_add);
+        }
+    }
+}
+
 // Images of the kernels that read windows where they lie: each width % 4, strides, windows of one element, chunks of
 // channels.
 void check_convolutions_without_patches(const std::vector<DType>& dtypes)

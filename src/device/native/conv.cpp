@@ -24,9 +24,13 @@ std::int64_t wanted_tasks() { return 3 * static_cast<std::int64_t>(detail::paral
 // The first `count` elements in f32: where they lie, or else in `memory`.
 const float* as_floats(const Elements& e, std::int64_t count, std::vector<float>& memory)
 {
-    if (!e || e.dtype == f32) return e.floats();
+    if (!e || e.are_floats()) return e.floats();
     memory.resize(static_cast<std::size_t>(count));
-    e.read(0, count, memory.data());
+    constexpr std::int64_t task = 1 << 16;
+    detail::parallel_for(static_cast<std::size_t>(divided_up(count, task)), [&](std::size_t i) {
+        const std::int64_t first = static_cast<std::int64_t>(i) * task;
+        e.read(first, std::min(task, count - first), memory.data() + first);
+    });
     return memory.data();
 }
 
@@ -358,7 +362,7 @@ private:
 
     void pack_dy(const Chunk& at, std::int64_t group, std::int64_t channel, float* to) const
     {
-        const bool in_place = dy_.dtype == f32;
+        const bool in_place = dy_.are_floats();
         float* const wide = scratch(3, in_place ? 0 : max_columns * at.columns);
         const float* from[max_columns];
         const std::int64_t count = std::min(tile_.columns, c_.out_channels - channel), out = volume(c_.out);
@@ -381,7 +385,7 @@ private:
     const Tile& tile_;
     const Convolution& c_;
     Windows w_; // of the rows of a chunk in one plane
-    const Elements &x_, &dy_;
+    const Elements x_, dy_;
     const std::int64_t taps_, planes_;
     std::int64_t planes_of_chunk_ = 1, rows_of_chunk_ = c_.out[1], columns_of_chunk_ = c_.out[2];
     std::int64_t bands_ = 1, pieces_ = 1; // chunks of a plane, and of a row

@@ -34,11 +34,11 @@ struct F16 {
     template <class Floats, class Bits> static Bits widened(Bits h)
     {
         const Bits exponent = h & 0x7C00U, low = (h & 0x03FFU) << 13;
-        // No operand is subnormal in f32, which would take processors a hundred times as long.
+        // Avoids operands that are subnormal in f32, with which processors take a hundred times as long.
         const Floats subnormal = std::bit_cast<Floats>(least_normal_half | low) - 0x1p-14F;
         Bits v = choose(exponent == 0U, std::bit_cast<Bits>(subnormal), 0x38000000U + (exponent << 13) + low);
-        v = choose(exponent == 0x7C00U, infinity | low, v); // or NaN
-        return v | (h & sign_of_half) << 16;
+        v = choose(exponent == 0x7C00U, infinity | low, v);  // or NaN
+        return (v & 0x7FFFFFFFU) | (h & sign_of_half) << 16; // 0 - 0 is -0 if the thread rounds downwards
     }
     template <class Floats, class Bits> static Bits narrowed(Bits v)
     {
@@ -95,6 +95,7 @@ template <class Format> void narrow(const float* from, std::int64_t count, Half*
 
 void Elements::read(std::int64_t first, std::int64_t count, float* to, std::int64_t step) const
 {
+    if (reader) return (*reader)(data, first, count, to);
     const Half* const halves = static_cast<const Half*>(data) + first;
     if (dtype == f16) widen<F16>(halves, step, count, to);
     else if (dtype == bf16) widen<Bf16>(halves, step, count, to);

@@ -34,22 +34,15 @@ void pack(const Elements& from, std::int64_t first, std::int64_t between, std::i
         }
         return;
     }
-    if (along == 1) {
-        const bool in_place = from.dtype == f32;
-        float* const wide = scratch(2, in_place ? 0 : count * k);
-        std::array<const float*, max_columns> rows{};
-        for (std::int64_t j = 0; j < count; ++j) {
-            const std::int64_t row = first + j * between;
-            if (!in_place) from.read(row, k, wide + j * k);
-            rows[static_cast<std::size_t>(j)] = in_place ? from.floats() + row : wide + j * k;
-        }
-        return pack_rows(rows.data(), count, k, width, to);
+    const bool in_place = from.are_floats() && along == 1;
+    float* const copies = scratch(2, in_place ? 0 : count * k);
+    std::array<const float*, max_columns> rows{};
+    for (std::int64_t j = 0; j < count; ++j) {
+        const std::int64_t row = first + j * between;
+        if (!in_place) from.read(row, k, copies + j * k, along);
+        rows[static_cast<std::size_t>(j)] = in_place ? from.floats() + row : copies + j * k;
     }
-    for (std::int64_t i = 0; i < k; ++i) {
-        for (std::int64_t j = 0; j < count; ++j)
-            from.read(first + i * along + j * between, 1, to + i * width + j);
-        std::fill_n(to + i * width + count, width - count, 0.0F);
-    }
+    pack_rows(rows.data(), count, k, width, to);
 }
 
 struct Block {
@@ -69,7 +62,7 @@ public:
     {
         const std::int64_t panels = divided_up(block.columns, tile_.columns);
         const bool packs = block.rows > 2 * tile_.rows || p_.b.column != 1 ||
-                           p_.b.elements.dtype != f32; // else B is read where it lies
+                           !p_.b.elements.are_floats(); // else B is read where it lies
         float* const packed_b = scratch(0, panels * tile_.columns * block.k);
         float* const packed_a = scratch(1, tile_.rows * block.k);
         std::array<std::int64_t, chunk> packed_rows{}, rows{};
@@ -125,23 +118,108 @@ private:
     std::int64_t pitch_;
 };
 
-// Writes `count` sums of a row to C from its element `to` on, after adding `bias` where it is not null.
-void write(const Product& p, float* sums, std::int64_t count, const float* bias, std::int64_t to)
-{
-    if (bias) add_to(sums, bias, count);
-    p.c.write(sums, count, to);
-}
+// A product, in blocks of all rows and columns of C and parts of k.
+class Multiplication {
+public:
+    Multiplication(const Tile& tile, const Product& p)
+        : tile_(tile), p_(p), batches_(p.outers * p.inners),
+          chunks_(std::max<std::int64_t>(divided_up(p.k, chunk), 1)),
+          parts_(parts_of(batches_ * p.m * p.n, chunks_)),
+          adds_to_c_(parts_ == 1 && p.c.are_floats() && !p.bias),
+          columns_(block_of(p.n, block_columns, tile.columns)), column_blocks_(divided_up(p.n, columns_)),
+          rows_(rows_of_block()), row_blocks_(divided_up(p.m, rows_)),
+          sums_(static_cast<std::size_t>(parts_ > 1 ? batches_ * parts_ * p.m * p.n : 0)),
+          bias_(static_cast<std::size_t>(p.bias ? p.n : 0))
+    {
+        if (p.bias) p.bias.read(0, p.n, bias_.data());
+    }
 
-// Adds the parts [parts, m, n] in order, and writes the sums to C from its element `to` on.
-void add_parts(const Product& p, float* sums, std::int64_t parts, const float* bias, std::int64_t to)
-{
-    detail::parallel_for(static_cast<std::size_t>(p.m), [&](std::size_t row) {
-        const auto r = static_cast<std::int64_t>(row);
-        float* const first = sums + r * p.n;
-        for (std::int64_t part = 1; part < parts; ++part) add_to(first, sums + (part * p.m + r) * p.n, p.n);
-        write(p, first, p.n, bias, to + r * p.c_row);
-    });
-}
+    void compute()
+    {
+        const std::int64_t blocks = batches_ * parts_ * row_blocks_ * column_blocks_;
+        detail::parallel_for(static_cast<std::size_t>(blocks),
+                             [&](std::size_t i) { compute_block(static_cast<std::int64_t>(i)); });
+        if (parts_ > 1)
+            detail::parallel_for(static_cast<std::size_t>(batches_ * p_.m),
+                                 [&](std::size_t i) { add_parts(static_cast<std::int64_t>(i)); });
+    }
+
+private:
+    std::int64_t rows_of_block() const
+    {
+        const std::int64_t wanted = 3 * static_cast<std::int64_t>(detail::parallel_threads()),
+                           row_blocks = divided_up(wanted, batches_ * parts_ * column_blocks_),
+                           rows = std::max(divided_up(p_.m, row_blocks), least_block_rows);
+        return block_of(p_.m, adds_to_c_ ? rows : std::min(rows, most_block_rows), tile_.rows);
+    }
+
+    void compute_block(std::int64_t i)
+    {
+        const auto next = [&](std::int64_t count) {
+            const std::int64_t at = i % count;
+            i /= count;
+            return at;
+        };
+        const std::int64_t column = next(column_blocks_) * columns_, row = next(row_blocks_) * rows_,
+                           part = next(parts_), batch = i, outer = batch / p_.inners,
+                           inner = batch % p_.inners, first = part * chunks_ / parts_;
+        Block block{row, std::min(rows_, p_.m - row), column, std::min(columns_, p_.n - column), 0, 0};
+        // Sums are added in C, or in memory of their own.
+        std::int64_t pitch = block.columns;
+        float* sums = nullptr;
+        if (parts_ > 1) {
+            pitch = p_.n;
+            sums = sums_of(batch, part) + row * pitch + column;
+        } else if (adds_to_c_) {
+            pitch = p_.c_row;
+            sums = p_.c.floats() + row_of_c(batch, row) + column;
+        } else sums = scratch(3, block.rows * pitch);
+        const Task task(tile_, p_, outer * p_.a.outer + inner * p_.a.inner,
+                        outer * p_.b.outer + inner * p_.b.inner, sums, pitch);
+        for (std::int64_t at = first; at < (part + 1) * chunks_ / parts_; ++at) {
+            block.first_k = at * chunk;
+            block.k = std::min(chunk, p_.k - block.first_k);
+            task.multiply(block, at > first);
+        }
+        if (parts_ == 1 && !adds_to_c_)
+            for (std::int64_t r = 0; r < block.rows; ++r)
+                write(sums + r * pitch, column, block.columns, row_of_c(batch, row + r));
+    }
+
+    // Adds the parts of a row in their order.
+    void add_parts(std::int64_t row_of_all)
+    {
+        const std::int64_t batch = row_of_all / p_.m, row = row_of_all % p_.m;
+        float* const sums = sums_of(batch, 0) + row * p_.n;
+        for (std::int64_t part = 1; part < parts_; ++part)
+            add_to(sums, sums_of(batch, part) + row * p_.n, p_.n);
+        write(sums, 0, p_.n, row_of_c(batch, row));
+    }
+
+    // Writes the sums of some columns of a row of C, which begins at an element.
+    void write(float* sums, std::int64_t column, std::int64_t columns, std::int64_t row)
+    {
+        if (p_.bias) add_to(sums, bias_.data() + column, columns);
+        p_.c.write(sums, columns, row + column);
+    }
+
+    float* sums_of(std::int64_t batch, std::int64_t part)
+    {
+        return sums_.data() + (batch * parts_ + part) * p_.m * p_.n;
+    }
+    std::int64_t row_of_c(std::int64_t batch, std::int64_t row) const
+    {
+        return batch / p_.inners * p_.c_outer + batch % p_.inners * p_.c_inner + row * p_.c_row;
+    }
+
+    const Tile& tile_;
+    const Product& p_;
+    const std::int64_t batches_, chunks_, parts_;
+    const bool adds_to_c_;                                           // else sums are written to C at the end
+    const std::int64_t columns_, column_blocks_, rows_, row_blocks_; // of a block; of C
+    std::vector<float> sums_;                                        // of the parts, [batch, part, m, n]
+    std::vector<float> bias_;
+};
 
 } // namespace
 
@@ -152,62 +230,7 @@ std::int64_t parts_of(std::int64_t elements, std::int64_t chunks)
 
 void multiply(const Tile& tile, const Product& p)
 {
-    const std::int64_t chunks = std::max<std::int64_t>(divided_up(p.k, chunk), 1),
-                       batches = p.outers * p.inners, parts = parts_of(batches * p.m * p.n, chunks);
-    if (batches == 0 || p.m == 0 || p.n == 0) return;
-    // Tasks either add to C, or to parts of it, or to memory of their own, from which they write it.
-    const bool adds_to_c = parts == 1 && p.c.dtype == f32 && !p.bias;
-    const std::int64_t columns = block_of(p.n, block_columns, tile.columns),
-                       column_blocks = divided_up(p.n, columns), per_rows = batches * parts * column_blocks,
-                       wanted = 3 * static_cast<std::int64_t>(detail::parallel_threads()),
-                       shared_rows =
-                           std::max(divided_up(p.m, divided_up(wanted, per_rows)), least_block_rows),
-                       rows = block_of(p.m, adds_to_c ? shared_rows : std::min(shared_rows, most_block_rows),
-                                       tile.rows),
-                       row_blocks = divided_up(p.m, rows);
-    std::vector<float> sums(static_cast<std::size_t>(parts > 1 ? batches * parts * p.m * p.n : 0)),
-        biases(static_cast<std::size_t>(p.bias ? p.n : 0));
-    if (p.bias) p.bias.read(0, p.n, biases.data());
-    const float* const bias = p.bias ? biases.data() : nullptr;
-    const auto c_of = [&](std::int64_t batch) {
-        return batch / p.inners * p.c_outer + batch % p.inners * p.c_inner;
-    };
-    const std::int64_t tasks = per_rows * row_blocks;
-    detail::parallel_for(static_cast<std::size_t>(tasks), [&](std::size_t index) {
-        auto i = static_cast<std::int64_t>(index);
-        const auto next = [&](std::int64_t count) {
-            const std::int64_t at = i % count;
-            i /= count;
-            return at;
-        };
-        const std::int64_t column = next(column_blocks) * columns, row = next(row_blocks) * rows,
-                           part = next(parts), batch = i, outer = batch / p.inners, inner = batch % p.inners,
-                           to = c_of(batch) + row * p.c_row + column, first = part * chunks / parts;
-        Block block{row, std::min(rows, p.m - row), column, std::min(columns, p.n - column), 0, 0};
-        float* c = nullptr;
-        std::int64_t pitch = 0;
-        if (parts > 1) {
-            pitch = p.n;
-            c = sums.data() + ((batch * parts + part) * p.m + row) * pitch + column;
-        } else if (adds_to_c) {
-            pitch = p.c_row;
-            c = p.c.floats() + to;
-        } else {
-            pitch = block.columns;
-            c = scratch(3, block.rows * pitch);
-        }
-        const Task task(tile, p, outer * p.a.outer + inner * p.a.inner, outer * p.b.outer + inner * p.b.inner,
-                        c, pitch);
-        for (std::int64_t at = first; at < (part + 1) * chunks / parts; ++at) {
-            block.first_k = at * chunk;
-            block.k = std::min(chunk, p.k - block.first_k);
-            task.multiply(block, at > first);
-        }
-        for (std::int64_t r = 0; parts == 1 && !adds_to_c && r < block.rows; ++r)
-            write(p, c + r * pitch, block.columns, bias ? bias + column : nullptr, to + r * p.c_row);
-    });
-    for (std::int64_t batch = 0; parts > 1 && batch < batches; ++batch)
-        add_parts(p, sums.data() + batch * parts * p.m * p.n, parts, bias, c_of(batch));
+    if (p.outers * p.inners > 0 && p.m > 0 && p.n > 0) Multiplication(tile, p).compute();
 }
 
 } // namespace reprise::device::native

@@ -16,7 +16,7 @@ void copy_row(const Elements& from, std::int64_t row, std::int64_t size, std::in
     const std::int64_t begin = first >= 0 ? 0 : until(0),
                        end = size > first ? std::max(until(size), begin) : begin;
     std::fill_n(to, begin, 0.0F);
-    from.read(row + first + begin * step, end - begin, to + begin, step);
+    if (begin < end) from.read(row + first + begin * step, end - begin, to + begin, step);
     std::fill_n(to + end, count - end, 0.0F);
 }
 
