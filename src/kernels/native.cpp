@@ -60,16 +60,16 @@ device::native::Elements::Reader reader_of(QuantizedFormat format, std::int64_t 
 
 void run_gemm(const LaunchArguments& arguments)
 {
-    Arguments next(arguments);
+    Arguments from(arguments);
     device::native::Product p;
     for (device::native::Elements* const e : {&p.a.elements, &p.b.elements, &p.bias, &p.c})
-        *e = next.elements();
+        *e = from.elements();
     for (std::int64_t* const size :
          {&p.outers, &p.inners, &p.m, &p.n, &p.k, &p.c_outer, &p.c_inner, &p.c_row})
-        *size = next.next();
+        *size = from.next();
     for (device::native::Product::Operand* const o : {&p.a, &p.b})
-        for (std::int64_t* const stride : {&o->outer, &o->inner, &o->row, &o->column}) *stride = next.next();
-    const std::int64_t format = next.next() - 1; // -1: the matrix is not quantised
+        for (std::int64_t* const stride : {&o->outer, &o->inner, &o->row, &o->column}) *stride = from.next();
+    const std::int64_t format = from.next() - 1; // -1: the matrix is not quantised
     device::native::Elements::Reader reader;
     if (format >= 0) {
         reader = reader_of(static_cast<QuantizedFormat>(format), std::max(p.b.row, p.b.column));
@@ -80,14 +80,14 @@ void run_gemm(const LaunchArguments& arguments)
 
 void run_conv(const LaunchArguments& arguments, Wanted wanted)
 {
-    Arguments next(arguments);
+    Arguments from(arguments);
     device::native::Elements x, weight, bias, y;
-    for (device::native::Elements* const e : {&x, &weight, &bias, &y}) *e = next.elements();
+    for (device::native::Elements* const e : {&x, &weight, &bias, &y}) *e = from.elements();
     device::native::Convolution c;
     for (std::int64_t* const size : {&c.images, &c.groups, &c.in_channels, &c.out_channels})
-        *size = next.next();
+        *size = from.next();
     for (auto* const sizes : {&c.in, &c.out, &c.kernel, &c.stride, &c.padding, &c.dilation})
-        *sizes = next.next_three();
+        *sizes = from.next_three();
     const device::native::Tile& tile = device::native::tiles().front();
     switch (wanted) {
     case Wanted::y: return device::native::convolve(tile, c, x, weight, bias, y);

@@ -25,16 +25,17 @@ Layout layout_of(QuantizedFormat format)
     return {elements_per_block(*type), bytes_per_block(*type), 0};
 }
 
+float half_at(const std::byte* at)
+{
+    std::uint16_t bits = 0;
+    std::memcpy(&bits, at, sizeof bits);
+    return from_f16(bits);
+}
+
 namespace {
 
 constexpr std::int64_t part = 32; // elements with one scale
 using Part = std::array<float, part>;
-
-float half_at(const std::byte* at)
-{
-    return from_f16(
-        static_cast<std::uint16_t>(std::to_integer<unsigned>(at[0]) | std::to_integer<unsigned>(at[1]) << 8));
-}
 
 void scale_whole(float scale, const std::byte* bytes, std::int64_t count, float* to)
 {

@@ -12,6 +12,7 @@ struct Layout {
     Dim columns(const Dim& row_bytes) const { return floor_div(row_bytes - head, bytes) * elements; }
 };
 Layout layout_of(QuantizedFormat);
+float half_at(const std::byte*); // the f16 in two bytes
 
 // Writes `count` elements of a row, from one on, with the bits of kernels.
 void dequantize(QuantizedFormat, const std::byte* row, std::int64_t first, std::int64_t count, float* to);

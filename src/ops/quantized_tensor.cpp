@@ -31,13 +31,6 @@ void require_matrix(const char* op, const Shape& sizes, QuantizedFormat format)
              ") must be [rows, k], with a k that is a multiple of (", block, ") for ", name_of(format), ".");
 }
 
-float from_two_bytes(const std::byte* at)
-{
-    std::uint16_t bits = 0;
-    std::memcpy(&bits, at, sizeof bits);
-    return ops::from_f16(bits);
-}
-
 // Throws where a scale, or a minimum of q4_k, is NaN or infinite.
 void require_finite_scales(const char* op, std::span<const std::byte> bytes, std::int64_t columns,
                            QuantizedFormat format)
@@ -49,8 +42,8 @@ void require_finite_scales(const char* op, std::span<const std::byte> bytes, std
     for (std::size_t at = 0; at < bytes.size(); at += step) {
         float scale = 0, minimum = 0;
         if (by_rows) std::memcpy(&scale, &bytes[at], sizeof scale);
-        else scale = from_two_bytes(&bytes[at]);
-        if (format == QuantizedFormat::q4_k) minimum = from_two_bytes(&bytes[at + 2]);
+        else scale = ops::half_at(&bytes[at]);
+        if (format == QuantizedFormat::q4_k) minimum = ops::half_at(&bytes[at + 2]);
         for (const float x : {scale, minimum})
             if (!std::isfinite(x)) {
                 const auto block = static_cast<std::int64_t>(at / step);
