@@ -59,8 +59,10 @@ if(PROJECT_IS_TOP_LEVEL)
     if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
         set(CMAKE_BUILD_TYPE Release CACHE STRING "Debug, Release or RelWithDebInfo" FORCE)
     endif()
-    find_program(REPRISE_CCACHE ccache DOC "Compiler cache, used where it is found")
-    if(REPRISE_CCACHE AND NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)
+    if(NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)
+        reprise_find_ccache(has_ccache)
+    endif()
+    if(has_ccache)
         # ccache caches precompiled headers only if it may ignore __TIME__ and their defines.  CCACHE_DEPEND compares the
         # bytes of all headers.  Without it ccache also compares preprocessed text, and returns a precompiled header that
         # was made before a comment changed; GCC then does not recognise the changed header, whose #pragma once fails.

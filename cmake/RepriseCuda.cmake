@@ -1,6 +1,6 @@
 # Compiles the CUDA kernels and embeds them into the library.
 #
-#   reprise_find_cuda()                  sets REPRISE_NVCC, REPRISE_CUDA_INCLUDE; without a toolkit, REPRISE_CUDA to OFF
+#   reprise_find_cuda(<result>)          sets REPRISE_NVCC, REPRISE_CUDA_INCLUDE, REPRISE_CUBLAS_INCLUDE
 #   reprise_add_cuda_kernels(<target>)   adds all kernels as fatbinaries, with a registry that finds them by name
 #
 # Kernels are generated from the shaders: tools/build/cuda_of_glsl.cpp translates each to CUDA C++, in all its variants
@@ -19,47 +19,78 @@ set(REPRISE_CUDA_ARCHITECTURES "75;80;90" CACHE STRING
 set(REPRISE_CUDA_IMAGES "" CACHE PATH "Folder of fatbinaries that another build tree of these sources has compiled: <it>/cuda")
 set(REPRISE_CUDA_ROOT "${PROJECT_SOURCE_DIR}")
 
-# Searches the caller's settings, then the project's folder .cuda (scripts/setup cuda), then the system.
-function(reprise_find_cuda)
+# reprise_find_cuda(<result>) searches the caller's settings, then the project's folder .cuda (scripts/setup cuda), then the
+# system.
+function(reprise_find_cuda result)
+    set(part "CUDA device")
+    set(${result} OFF PARENT_SCOPE)
     if(NOT REPRISE_CUDA)
+        reprise_part("${part}" NO "REPRISE_CUDA is off")
         return()
     endif()
     file(GLOB own "${PROJECT_SOURCE_DIR}/.cuda/nvidia/cu*/bin")
     find_program(REPRISE_NVCC nvcc HINTS ENV CUDA_HOME ENV CUDA_PATH ${own} PATHS /usr/local/cuda/bin PATH_SUFFIXES bin
         DOC "NVIDIA's compiler")
-    if(REPRISE_NVCC)
-        execute_process(COMMAND "${REPRISE_NVCC}" --version OUTPUT_VARIABLE version)
-        string(REGEX MATCH "release ([0-9]+)" _ "${version}")
-        if(CMAKE_MATCH_1 LESS 13)
-            message(STATUS "Reprise: ${REPRISE_NVCC} is of CUDA ${CMAKE_MATCH_1}, but 13 is needed, so there will be no CUDA "
-                "device (scripts/setup cuda gets one; or set CUDA_HOME)")
-            unset(REPRISE_NVCC CACHE) # searches again at the next configuration
-            set(REPRISE_CUDA OFF PARENT_SCOPE)
-            return()
-        endif()
-        cmake_path(GET REPRISE_NVCC PARENT_PATH bin)
-        cmake_path(GET bin PARENT_PATH root)
-        set(hints HINTS "${root}/include" "${root}/targets/x86_64-linux/include")
-        find_path(REPRISE_CUDA_INCLUDE cuda.h ${hints})
-        find_path(REPRISE_CUBLAS_INCLUDE cublasLt.h ${hints})
-        set(libraries "")
-        if(REPRISE_CUBLASLT_STATIC) # with its own dependencies; PyPI's packages don't include it
-            foreach(library IN ITEMS cublasLt_static culibos cudart_static)
-                find_library(REPRISE_LIB_${library} ${library} HINTS "${root}/lib64" "${root}/lib")
-                if(NOT REPRISE_LIB_${library})
-                    message(FATAL_ERROR "REPRISE_CUBLASLT_STATIC needs ${library} of a CUDA toolkit, which ${root} has not: "
-                        "install NVIDIA's whole toolkit, or leave the option off")
-                endif()
-                list(APPEND libraries "${REPRISE_LIB_${library}}")
-            endforeach()
-            list(APPEND libraries rt)
-        endif()
-        set(REPRISE_CUBLASLT_LIBRARIES "${libraries}" PARENT_SCOPE)
+    if(NOT REPRISE_NVCC)
+        reprise_part("${part}" NO "nvcc was not found" "scripts/setup cuda, or set CUDA_HOME")
+        return()
     endif()
-    if(NOT REPRISE_NVCC OR NOT REPRISE_CUDA_INCLUDE OR NOT REPRISE_CUBLAS_INCLUDE)
-        message(STATUS "Reprise: no CUDA toolkit with nvcc, cuda.h and cublasLt.h was found, so there will be no CUDA device "
-            "(scripts/setup cuda gets one)")
-        set(REPRISE_CUDA OFF PARENT_SCOPE)
+    cmake_path(GET REPRISE_NVCC PARENT_PATH bin)
+    cmake_path(GET bin PARENT_PATH root)
+    set(hints HINTS "${root}/include" "${root}/targets/x86_64-linux/include")
+    find_path(REPRISE_CUDA_INCLUDE cuda.h ${hints})
+    find_path(REPRISE_CUBLAS_INCLUDE cublasLt.h ${hints})
+    _reprise_cuda_problem(reason)
+    if(reason)
+        foreach(variable IN ITEMS REPRISE_NVCC REPRISE_CUDA_INCLUDE REPRISE_CUBLAS_INCLUDE)
+            unset(${variable} CACHE) # searches again at the next configuration
+        endforeach()
+        reprise_part("${part}" NO "${reason}" "scripts/setup cuda, or set CUDA_HOME")
+        return()
+    endif()
+    set(libraries "")
+    if(REPRISE_CUBLASLT_STATIC) # with its own dependencies; PyPI's packages don't include it
+        foreach(library IN ITEMS cublasLt_static culibos cudart_static)
+            find_library(REPRISE_LIB_${library} ${library} HINTS "${root}/lib64" "${root}/lib")
+            if(NOT REPRISE_LIB_${library})
+                message(FATAL_ERROR "REPRISE_CUBLASLT_STATIC needs ${library} of a CUDA toolkit, which ${root} has not: "
+                    "install NVIDIA's whole toolkit, or leave the option off")
+            endif()
+            list(APPEND libraries "${REPRISE_LIB_${library}}")
+        endforeach()
+        list(APPEND libraries rt)
+        reprise_works(works cublaslt LINK ${libraries} Threads::Threads ${CMAKE_DL_LIBS} SOURCE
+            "extern \"C\" unsigned long cublasLtGetVersion(); int main() { return cublasLtGetVersion() == 0; }")
+        if(NOT works)
+            message(FATAL_ERROR "REPRISE_CUBLASLT_STATIC: a program with ${REPRISE_LIB_cublasLt_static} does not link")
+        endif()
+    endif()
+    set(REPRISE_CUBLASLT_LIBRARIES "${libraries}" PARENT_SCOPE)
+    reprise_part("${part}" YES "${REPRISE_NVCC}")
+    set(${result} ON PARENT_SCOPE)
+endfunction()
+
+# Sets <result> to why the toolkit that was found can't be used, or to an empty string.
+function(_reprise_cuda_problem result)
+    set(${result} "" PARENT_SCOPE)
+    reprise_runs(runs "${REPRISE_NVCC}" --version)
+    string(REGEX MATCH "release ([0-9]+)" _ "${runs_OUTPUT}")
+    if(NOT runs OR NOT CMAKE_MATCH_1)
+        set(${result} "${REPRISE_NVCC} does not start" PARENT_SCOPE)
+    elseif(CMAKE_MATCH_1 LESS 13)
+        set(${result} "${REPRISE_NVCC} is of CUDA ${CMAKE_MATCH_1}, and 13 is needed" PARENT_SCOPE)
+    elseif(NOT REPRISE_CUDA_INCLUDE OR NOT REPRISE_CUBLAS_INCLUDE)
+        set(${result} "the toolkit of ${REPRISE_NVCC} has no cuda.h or no cublasLt.h" PARENT_SCOPE)
+    elseif(NOT REPRISE_CUDA_IMAGES AND NOT REPRISE_WORKS_nvcc STREQUAL REPRISE_NVCC) # else the kernels are not compiled here
+        set(file ${CMAKE_BINARY_DIR}/CMakeFiles/reprise_works/kernel)
+        file(WRITE ${file}.cu "extern \"C\" __global__ void kernel(float* x) { x[threadIdx.x] = 1; }\n")
+        list(GET REPRISE_CUDA_ARCHITECTURES 0 oldest)
+        reprise_runs(compiles "${REPRISE_NVCC}" -arch=sm_${oldest} -Wno-deprecated-gpu-targets -fatbin -o ${file}.fatbin ${file}.cu)
+        if(NOT compiles)
+            set(${result} "${REPRISE_NVCC} does not compile a kernel" PARENT_SCOPE)
+        else()
+            set(REPRISE_WORKS_nvcc "${REPRISE_NVCC}" CACHE INTERNAL "An nvcc that compiled a kernel")
+        endif()
     endif()
 endfunction()
 

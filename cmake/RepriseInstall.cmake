@@ -45,8 +45,10 @@ if(TARGET reprise_fuser)
     if(APPLE)
         set(fuser_symbol -Wl,-u,_reprise_link_fuser)
     endif()
+    get_target_property(shaderc Shaderc::shaderc INTERFACE_LINK_LIBRARIES)
+    list(REMOVE_ITEM shaderc Threads::Threads)
     reprise_pkgconfig(reprise-fuser "Compiles kernels for Reprise at run time" reprise ${fuser_symbol}
-        "-L\${libdir}" -lreprise_fuser ${Shaderc_LIBRARY} ${Shaderc_parts})
+        "-L\${libdir}" -lreprise_fuser ${shaderc})
 endif()
 if(TARGET reprise_onnx)
     reprise_pkgconfig(reprise-onnx "Reads and writes ONNX models for Reprise" "reprise protobuf-lite" "-L\${libdir}"

@@ -1,11 +1,9 @@
 # reprise::mpi: worlds of processes that MPI starts.  It is built if CMake finds MPI (scripts/setup mpi installs Open MPI).
 
-# reprise_mpi() adds reprise::mpi, or says why not.
+# reprise_mpi() adds reprise::mpi, if MPI is found.
 function(reprise_mpi)
-    set(MPI_CXX_SKIP_MPICXX ON) # the C interface
-    find_package(MPI QUIET COMPONENTS CXX)
-    if(NOT TARGET MPI::MPI_CXX)
-        message(STATUS "Reprise: MPI was not found (scripts/setup mpi installs it), so there will be no reprise::mpi")
+    reprise_find_mpi(found)
+    if(NOT found)
         return()
     endif()
     reprise_sources(sources src/mpi)

@@ -26,15 +26,10 @@ function(reprise_onnx_messages target name)
     endif()
 endfunction()
 
-# reprise_onnx() adds reprise::onnx, or says why not.
+# reprise_onnx() adds reprise::onnx, if protobuf and ONNX's proto are found.
 function(reprise_onnx)
-    find_package(Protobuf QUIET)
-    find_file(REPRISE_ONNX_PROTO onnx/onnx-ml.proto HINTS ${PROJECT_SOURCE_DIR}/.onnx NO_CMAKE_FIND_ROOT_PATH
-        DOC "ONNX's description of its format")
-    mark_as_advanced(REPRISE_ONNX_PROTO)
-    if(NOT REPRISE_ONNX_PROTO OR NOT TARGET protobuf::protoc OR NOT TARGET protobuf::libprotobuf-lite)
-        message(STATUS "Reprise: protobuf or onnx/onnx-ml.proto was not found (scripts/setup onnx installs both), "
-            "so there will be no reprise::onnx")
+    reprise_find_onnx(found)
+    if(NOT found)
         return()
     endif()
     reprise_onnx_messages(reprise_onnx_ml onnx-ml)

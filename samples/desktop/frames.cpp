@@ -182,6 +182,12 @@ void Frames::end()
     info.signalSemaphoreCount = 1;
     info.pSignalSemaphores = swapchain_->target(image_).rendered.address();
     gpu_.submit(info, slot().done);
+    // The frame waits for the training before it on the queue.  On a CPU that waits for threads of the host, and what
+    // is presented must depend on nothing that the host has yet to signal (VUID-vkQueuePresentKHR-pWaitSemaphores-03268).
+    const auto wait_until_drawn = [this] {
+        check(vkWaitForFences(gpu_.device(), 1, slot().done.address(), VK_TRUE, UINT64_MAX), "vkWaitForFences");
+    };
+    if (gpu_.is_cpu()) wait_until_drawn();
 
     const VkSwapchainKHR swapchain = swapchain_->handle();
     VkPresentInfoKHR present{.sType = VK_STRUCTURE_TYPE_PRESENT_INFO_KHR};
@@ -194,7 +200,7 @@ void Frames::end()
     is_outdated_ = is_outdated_ || result == VK_ERROR_OUT_OF_DATE_KHR || result == VK_SUBOPTIMAL_KHR;
     if (result != VK_ERROR_OUT_OF_DATE_KHR) check(result, "vkQueuePresentKHR");
     if (!pixels) return;
-    check(vkWaitForFences(gpu_.device(), 1, slot().done.address(), VK_TRUE, UINT64_MAX), "vkWaitForFences");
+    wait_until_drawn();
     write_png(*png_, pixels->data, extent(), swapchain_->is_bgra());
     png_.reset();
 }

@@ -98,6 +98,7 @@ bool Gpu::choose(VkPhysicalDevice device)
         family_ = i;
         const VkPhysicalDeviceProperties properties = properties_of(device);
         name_ = properties.deviceName;
+        is_cpu_ = properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
         if (families[i].timestampValidBits > 0) timestamp_period_ = properties.limits.timestampPeriod;
         return true;
     }
@@ -139,19 +140,19 @@ reprise::Device Gpu::training_device(bool barrier_per_launch) const
 
 void Gpu::submit(const VkSubmitInfo& info, VkFence fence) const
 {
-    const std::lock_guard lock(queue_mutex_);
+    const auto lock = lock_queue();
     check(vkQueueSubmit(queue_, 1, &info, fence), "vkQueueSubmit");
 }
 
 VkResult Gpu::present(const VkPresentInfoKHR& info) const
 {
-    const std::lock_guard lock(queue_mutex_);
+    const auto lock = lock_queue();
     return vkQueuePresentKHR(queue_, &info);
 }
 
 void Gpu::wait_idle() const
 {
-    const std::lock_guard lock(queue_mutex_);
+    const auto lock = lock_queue();
     vkDeviceWaitIdle(device());
 }
 

@@ -39,7 +39,11 @@ public:
     // A device for training on the same VkDevice and queue (vulkan::Handles).  This object must outlive it.
     reprise::Device training_device(bool barrier_per_launch) const;
 
-    // The library and the window share the queue: each holds the lock while it submits.
+    // The device is the host's CPU, on which the library computes a part of its calls by threads of the host.
+    bool is_cpu() const { return is_cpu_; }
+
+    // The library, the window and Dear ImGui share the queue: each holds the lock while it submits.
+    [[nodiscard]] std::unique_lock<std::mutex> lock_queue() const { return std::unique_lock(queue_mutex_); }
     void submit(const VkSubmitInfo&, VkFence) const;
     VkResult present(const VkPresentInfoKHR&) const;
     void wait_idle() const;
@@ -62,6 +66,7 @@ private:
     std::uint32_t family_ = 0;
     std::string name_;
     double timestamp_period_ = 0;
+    bool is_cpu_ = false;
     std::optional<reprise::vulkan::RequiredFeatures> features_;
     Root<VkDevice> device_;
     VkQueue queue_ = nullptr;

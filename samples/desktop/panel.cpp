@@ -4,9 +4,7 @@
 #include <array>
 #include <cmath>
 
-#include <imgui.h>
-
-#include "glfw.hpp"
+#include "imgui_versions.hpp"
 
 namespace desktop {
 
@@ -87,10 +85,10 @@ Buttons buttons(Controls& c)
         b.spirals = next("Two spirals", half);
     }
     if (ImGui::GetIO().WantCaptureKeyboard) return b;
-    if (ImGui::IsKeyPressed(GLFW_KEY_SPACE, false)) c.paused = !c.paused;
-    b.step = b.step || ImGui::IsKeyPressed(GLFW_KEY_S);
-    b.cancel = b.cancel || ImGui::IsKeyPressed(GLFW_KEY_C, false);
-    b.restart = b.restart || ImGui::IsKeyPressed(GLFW_KEY_R, false);
+    if (ImGui::IsKeyPressed(key_space, false)) c.paused = !c.paused;
+    b.step = b.step || ImGui::IsKeyPressed(key_s);
+    b.cancel = b.cancel || ImGui::IsKeyPressed(key_c, false);
+    b.restart = b.restart || ImGui::IsKeyPressed(key_r, false);
     return b;
 }
 

@@ -4,8 +4,8 @@
 #include <filesystem>
 
 #include <backends/imgui_impl_glfw.h>
-#include <backends/imgui_impl_vulkan.h>
-#include <imgui.h>
+
+#include "imgui_versions.hpp"
 
 namespace desktop {
 
@@ -29,10 +29,10 @@ void set_style()
 
 Ui::Ui(const Gpu& gpu, const Window& window, const Frames& frames) : gpu_(gpu)
 {
-    const VkDescriptorPoolSize size{VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER, 1}; // of the font
+    const VkDescriptorPoolSize size{VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER, font_descriptors};
     VkDescriptorPoolCreateInfo pool{.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO};
     pool.flags = VK_DESCRIPTOR_POOL_CREATE_FREE_DESCRIPTOR_SET_BIT;
-    pool.maxSets = 1;
+    pool.maxSets = font_descriptors;
     pool.poolSizeCount = 1;
     pool.pPoolSizes = &size;
     pool_ = created<DescriptorPool>("vkCreateDescriptorPool", vkCreateDescriptorPool, gpu.device(), pool);
@@ -51,10 +51,11 @@ Ui::Ui(const Gpu& gpu, const Window& window, const Frames& frames) : gpu_(gpu)
     info.DescriptorPool = pool_;
     info.MinImageCount = 2;
     info.ImageCount = std::max(2U, frames.images());
-    info.MSAASamples = VK_SAMPLE_COUNT_1_BIT;
     info.CheckVkResultFn = [](VkResult result) { check(result, "A Vulkan function of Dear ImGui"); };
-    ImGui_ImplVulkan_Init(&info, frames.render_pass());
+    start_backend(info, frames.render_pass());
+#if IMGUI_VERSION_NUM < 19000 // later versions upload them by themselves
     upload_fonts();
+#endif
 }
 
 Ui::~Ui()
@@ -65,6 +66,7 @@ Ui::~Ui()
     ImGui::DestroyContext();
 }
 
+#if IMGUI_VERSION_NUM < 19000
 void Ui::upload_fonts()
 {
     VkCommandPoolCreateInfo pool_info{.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO};
@@ -87,10 +89,14 @@ void Ui::upload_fonts()
     gpu_.wait_idle();
     ImGui_ImplVulkan_DestroyFontUploadObjects();
 }
+#endif
 
 void Ui::begin()
 {
-    ImGui_ImplVulkan_NewFrame();
+    {
+        const auto lock = gpu_.lock_queue(); // some versions upload fonts here
+        ImGui_ImplVulkan_NewFrame();
+    }
     ImGui_ImplGlfw_NewFrame();
     ImGui::NewFrame();
 }
@@ -98,6 +104,7 @@ void Ui::begin()
 void Ui::draw(VkCommandBuffer commands)
 {
     ImGui::Render();
+    const auto lock = gpu_.lock_queue(); // and others here
     ImGui_ImplVulkan_RenderDrawData(ImGui::GetDrawData(), commands);
 }
 

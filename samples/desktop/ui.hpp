@@ -15,7 +15,7 @@ public:
     void draw(VkCommandBuffer); // ends it and draws it, within a render pass
 
 private:
-    void upload_fonts();
+    void upload_fonts(); // by versions of Dear ImGui that leave it to the application
 
     const Gpu& gpu_;
     DescriptorPool pool_;

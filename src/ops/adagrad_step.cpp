@@ -17,6 +17,11 @@ void lower(Lowering& l, const Node& n)
     launch_step(l, n, names, {.moments = {0}, .flags = {n.attributes.integer("maximize") != 0}});
 }
 
+graph::TensorTypes infer(const graph::Op& op, const graph::InputTypes& in, const graph::Attributes& a)
+{
+    return infer_step(op, in, a, names);
+}
+
 void reference(const ReferenceArguments& a)
 {
     const std::vector<double> x = step_numbers(a);
@@ -30,7 +35,7 @@ void reference(const ReferenceArguments& a)
 } // namespace
 
 const Op adagrad_step_op{.name = "adagrad_step",
-                         .infer = infer_step<names>,
+                         .infer = infer,
                          .lower = lower,
                          .reference = reference,
                          .narrow = true,

@@ -15,6 +15,11 @@ void lower(Lowering& l, const Node& n)
     launch_step(l, n, names, {.moments = {0}, .flags = {n.attributes.integer("maximize") != 0}});
 }
 
+graph::TensorTypes infer(const graph::Op& op, const graph::InputTypes& in, const graph::Attributes& a)
+{
+    return infer_step(op, in, a, names);
+}
+
 void reference(const ReferenceArguments& a)
 {
     const std::vector<double> x = step_numbers(a);
@@ -29,7 +34,7 @@ void reference(const ReferenceArguments& a)
 } // namespace
 
 const Op lion_step_op{.name = "lion_step",
-                      .infer = infer_step<names>,
+                      .infer = infer,
                       .lower = lower,
                       .reference = reference,
                       .narrow = true,

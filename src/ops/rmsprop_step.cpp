@@ -24,6 +24,11 @@ void lower(Lowering& l, const Node& n)
          .flags = {average != 0, momentum, n.attributes.integer("maximize") != 0}});
 }
 
+graph::TensorTypes infer(const graph::Op& op, const graph::InputTypes& in, const graph::Attributes& a)
+{
+    return infer_step(op, in, a, names);
+}
+
 void reference(const ReferenceArguments& a)
 {
     const std::vector<double> x = step_numbers(a);
@@ -46,7 +51,7 @@ void reference(const ReferenceArguments& a)
 } // namespace
 
 const Op rmsprop_step_op{.name = "rmsprop_step",
-                         .infer = infer_step<names>,
+                         .infer = infer,
                          .lower = lower,
                          .reference = reference,
                          .narrow = true,

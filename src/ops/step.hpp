@@ -35,11 +35,6 @@ std::vector<std::vector<Tensor>> apply_step(
     const graph::Attributes::List& more = {}); // the step's own attributes
 graph::TensorTypes infer_step(const graph::Op&, const graph::InputTypes&, const graph::Attributes&,
                               const StepNames&);
-template <const StepNames& names>
-graph::TensorTypes infer_step(const graph::Op& op, const graph::InputTypes& in, const graph::Attributes& a)
-{
-    return infer_step(op, in, a, names);
-}
 std::size_t moments_of(const graph::Node&); // number of moments per parameter
 std::size_t moments_of(const ReferenceArguments&);
 
