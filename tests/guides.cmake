@@ -11,6 +11,18 @@
 set(guide_folder ${CMAKE_CURRENT_BINARY_DIR}/guides)
 file(MAKE_DIRECTORY ${guide_folder})
 
+# The precompiled headers of the guides' functions.  Programs with a main() of their own are compiled without these, to show
+# that they include what they need.
+file(CONFIGURE OUTPUT ${guide_folder}/headers.cpp CONTENT "// has only precompiled headers\n")
+add_library(reprise_guide_headers OBJECT ${guide_folder}/headers.cpp)
+target_link_libraries(reprise_guide_headers PRIVATE reprise_programs reprise_compiler)
+target_precompile_headers(reprise_guide_headers PRIVATE <cmath> <cstdio> <cstring> <reprise/reprise.hpp>)
+set(guide_options "")
+if(NOT MSVC)
+    set(guide_options -O0) # they run for moments
+    target_compile_options(reprise_guide_headers PRIVATE ${guide_options})
+endif()
+
 # Replaces semicolons and brackets, which have a meaning in CMake lists, so that pieces of text can be list elements.
 function(_reprise_escape variable text)
     string(REPLACE ";" "\\semicolon" text "${text}")
@@ -32,6 +44,7 @@ function(_reprise_guide_program target entry text)
     file(GENERATE OUTPUT ${guide_folder}/${target}.cpp CONTENT "${text}")
     add_executable(${target} ${guide_folder}/${target}.cpp ${arg_DEPENDS})
     target_link_libraries(${target} PRIVATE reprise_programs reprise_compiler ${arg_LINK})
+    target_compile_options(${target} PRIVATE ${guide_options})
     set_source_files_properties(${guide_folder}/${target}.cpp PROPERTIES # behind -Wall, which Clang needs
         COMPILE_OPTIONS $<$<NOT:$<CXX_COMPILER_ID:MSVC>>:-Wno-unused>)
     foreach(driver IN LISTS arg_DRIVERS)
@@ -115,5 +128,6 @@ function(reprise_guide name)
         _reprise_guide_program(${target} guide_${name}
             "${includes}namespace rp = reprise\\semicolon\nint main()\n{\n${functions}}\n" ${options}
             DEPENDS ${shaders})
+        target_precompile_headers(${target} REUSE_FROM reprise_guide_headers)
     endif()
 endfunction()
