@@ -2,6 +2,7 @@
 // in both of its tensors, so the derivatives of the three ops are composed of the three.
 #include "ops/convolution.hpp"
 
+#include <algorithm>
 #include <array>
 #include <string>
 
@@ -137,22 +138,21 @@ std::vector<Tensor> vjp_of_weight(const VjpArguments& v)
 
 // -- launches --
 
-// Extend [N, C, W] and [N, C, H, W] to [N, C, D, H, W].
-template <class Sizes> void insert_ones(Sizes& sizes)
-{
-    sizes.insert(sizes.begin() + 2, 5 - sizes.size(), 1);
-}
+// Extends [N, C, W] and [N, C, H, W] to [N, C, D, H, W].
 View with_depth(View v)
 {
-    v.layout.strides.insert(v.layout.strides.begin() + 2, 5 - v.layout.sizes.size(), 0);
-    insert_ones(v.layout.sizes);
+    while (v.layout.sizes.size() < 5) {
+        v.layout.strides.insert(v.layout.strides.begin() + 2, 0);
+        v.layout.sizes.insert(v.layout.sizes.begin() + 2, 1);
+    }
     return v;
 }
 
 Three with_depth(const Integers& of_image, std::int64_t otherwise)
 {
     Three all{otherwise, otherwise, otherwise};
-    std::copy(of_image.begin(), of_image.end(), all.end() - static_cast<std::ptrdiff_t>(of_image.size()));
+    for (std::size_t i = 0; i < std::min(of_image.size(), all.size()); ++i)
+        all[all.size() - 1 - i] = of_image[of_image.size() - 1 - i];
     return all;
 }
 

@@ -58,13 +58,13 @@ void close_devices()
         default_context.swap(o.default_context);
         opened.swap(o.opened);
     }
-    contexts.clear();
-    default_context = nullptr;
-    for (const auto& device : opened) // tensors and programs in static storage outlive this
+    // Before the contexts are destroyed: a layer's static objects may be gone, as some are made when a function is first called
+    // (Debian 13's validation layer), so no function of the driver is called any more. The system frees the memory.
+    for (const auto& device : opened)
         if (const auto held = device.lock()) held->abandon();
 }
 
-// Drivers shut down at process exit, so devices must be closed before. Since exit handlers run in reverse order, a
+// Drivers shut down at process exit, so devices must be abandoned before. Since exit handlers run in reverse order, a
 // handler registered after the driver was loaded runs before the driver's shutdown.
 void close_before_the_driver_ends() { std::atexit(close_devices); }
 

@@ -20,7 +20,7 @@ static_assert(std::is_nothrow_move_constructible_v<nn::Linear> && std::is_nothro
 static_assert(std::is_move_assignable_v<nn::TransformerEncoderLayer>);
 
 // Opens the protected members, and has nothing of its own.
-struct Bare : nn::Module {
+struct OpenModule : nn::Module {
     using Module::register_buffer;
     using Module::register_module;
     using Module::register_parameter;
@@ -64,10 +64,10 @@ TEST(Module, NamesComeInOrderOfRegistrationOwnFirst)
 
 TEST(Module, ASharedParameterComesOnceButHasBothNamesInTheState)
 {
-    Bare outer;
+    OpenModule outer;
     const Variable shared(ones({2}));
     outer.register_parameter("a", shared);
-    Bare inner;
+    OpenModule inner;
     inner.register_parameter("b", shared);
     outer.register_module("inner", inner);
     outer.register_module("again", inner);
@@ -77,7 +77,7 @@ TEST(Module, ASharedParameterComesOnceButHasBothNamesInTheState)
 
 TEST(Module, RefusesBadNamesAndNullPointers)
 {
-    Bare m, child;
+    OpenModule m, child;
     m.register_parameter("w", Variable(ones({1})));
     const auto refused = [](const auto& call) {
         const Caught caught = error_of(call);
@@ -121,7 +121,7 @@ TEST(Module, ZeroGradForgetsEveryGradient)
 
 TEST(Module, WithoutForwardItSaysSo)
 {
-    Bare m;
+    OpenModule m;
     EXPECT_EQ(error_of([&] { return m(ones({1})); }).kind, ErrorKind::state);
 }
 
@@ -136,8 +136,8 @@ TEST(Module, AMemberAndItsRegistrationAreOneVariable)
 
 TEST(Module, AnUnregisteredNameCanBeRegisteredAgain)
 {
-    Bare parent;
-    auto child = std::make_unique<Bare>();
+    OpenModule parent;
+    auto child = std::make_unique<OpenModule>();
     parent.register_parameter("w", ones({1}));
     parent.register_buffer("steps", ones({1}));
     parent.register_module("child", *child);

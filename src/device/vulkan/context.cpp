@@ -79,9 +79,12 @@ void Context::close()
 void Context::abandon() noexcept
 {
     if (device.owned()) {
-        queue.collect_all();
+        queue.finish();
     }
     device.abandon();
+    if (device.owned()) {
+        queue.collect_all(); // calls no function of the driver any more
+    }
 }
 
 void Context::drain()

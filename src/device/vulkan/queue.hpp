@@ -85,7 +85,8 @@ public:
     void retire(Ticket, std::unique_ptr<Retired>) noexcept;
     // Destroys the retired objects with finished tickets.
     void collect() noexcept;
-    void collect_all() noexcept; // drops what is queued and waits for what was handed over first
+    void finish() noexcept;      // drops what is queued, and waits for what was handed over
+    void collect_all() noexcept; // finishes, and destroys all retired objects
     std::size_t retired() const { return retired_.size(); }
     // Waits until at most `max_count` retired objects are left.
     void bound_retired(std::size_t max_count);
