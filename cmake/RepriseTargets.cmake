@@ -16,10 +16,11 @@ function(reprise_sources variable folder)
     set(${variable} ${sources} PARENT_SCOPE)
 endfunction()
 
-# reprise_room(<room> [WHOLE] [EXCEPT <regex>] [LINK <target>...]) adds an object library of src/<room>.  WHOLE: programs link
-# all of its files or none, so these are compiled several at a time, which takes half of the time.
+# reprise_room(<room> [WHOLE] [ONCE] [EXCEPT <regex>] [LINK <target>...]) adds an object library of src/<room>.  WHOLE: programs
+# link all of its files or none, so these are compiled several at a time, which takes half of the time.  ONCE: its code, mostly
+# tables, runs once, and is optimised less.
 function(reprise_room room)
-    cmake_parse_arguments(arg "WHOLE" "EXCEPT" "LINK" ${ARGN})
+    cmake_parse_arguments(arg "WHOLE;ONCE" "EXCEPT" "LINK" ${ARGN})
     reprise_sources(sources src/${room} EXCEPT "${arg_EXCEPT}")
     if(NOT sources)
         return() # headers only
@@ -31,15 +32,20 @@ function(reprise_room room)
         ${REPRISE_GENERATED} ${REPRISE_GENERATED}/include)
     target_link_libraries(${target} PRIVATE reprise_compiler Threads::Threads ${arg_LINK})
     set_property(GLOBAL APPEND PROPERTY REPRISE_ROOMS ${target})
-    # Precompiled headers, shared by all rooms, save a quarter of the library's build time.
+    if(arg_ONCE AND NOT MSVC)
+        target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+    endif()
+    # Precompiled headers, shared by all rooms of the same options, save a quarter of the library's build time.
     get_property(first GLOBAL PROPERTY REPRISE_PRECOMPILED_ROOM)
-    if(first)
+    if(first AND NOT arg_ONCE)
         target_precompile_headers(${target} REUSE_FROM ${first})
     else()
         target_precompile_headers(${target} PRIVATE <algorithm> <cmath> <functional> <map> <memory> <mutex>
             <optional> <set> <span> <sstream> <string> <unordered_map> <unordered_set> <vector>
             <reprise/tensor.hpp> ${PROJECT_SOURCE_DIR}/src/graph/node.hpp)
-        set_property(GLOBAL PROPERTY REPRISE_PRECOMPILED_ROOM ${target})
+        if(NOT arg_ONCE)
+            set_property(GLOBAL PROPERTY REPRISE_PRECOMPILED_ROOM ${target})
+        endif()
     endif()
     # In some rooms each file has helpers of the same names, such as lower() of an op: these are compiled file by file.
     set_target_properties(${target} PROPERTIES UNITY_BUILD OFF)
