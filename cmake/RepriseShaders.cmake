@@ -33,9 +33,9 @@ else()
 endif()
 set(REPRISE_SPIRV "" CACHE PATH "Folder of kernels that another build tree of these sources has compiled: <it>/shaders")
 
-# Compiles one kernel with the definitions in ARGN to <name>.spv; REPRISE_KERNEL_NEEDS lists the extensions that it needs.
-# Folders of `-I` are relative to the build folder.  Appends to `spirv` in the caller, and to the list
-# that cmake/RepriseCuda.cmake reads: "<name>|<shader>|<definitions, separated by commas>".
+# Adds one kernel with the definitions in ARGN, which becomes <name>.spv; REPRISE_KERNEL_NEEDS lists the extensions that it
+# needs.  A folder of `-I`, relative to the build folder, is that of a row of the table.  Appends to `spirv` in the caller, and to
+# the list that cmake/RepriseCuda.cmake reads: "<name>|<shader>|<definitions, separated by commas>".
 function(_reprise_compile_kernel name shader)
     list(JOIN ARGN "," definitions)
     set_property(GLOBAL APPEND PROPERTY REPRISE_KERNELS "${name}|${shader}|${definitions}")
@@ -43,32 +43,68 @@ function(_reprise_compile_kernel name shader)
         set(spirv ${spirv} "${REPRISE_SPIRV}/${name}.spv" PARENT_SCOPE)
         return()
     endif()
+    # The kernels of a row are compiled by one glslc, as most of the time for a small one goes into its start.  So definitions are
+    # written to a file; -std=460core allows these before the shader's #version.
+    set(row ${ARGN})
+    list(FILTER row INCLUDE REGEX "^-I")
+    set(text "${ARGN}")
+    list(FILTER text EXCLUDE REGEX "^-I")
+    list(TRANSFORM text REPLACE "^-D([^=]*)=?(.*)$" "#define \\1 \\2\n")
+    list(JOIN text "" text)
+    cmake_path(GET shader FILENAME file)
+    file(CONFIGURE OUTPUT "shaders/kernels/${name}.glsl" CONTENT "${text}#include \"${file}\"\n" @ONLY)
     set(compiler "${REPRISE_GLSLC}")
-    set(validator "${REPRISE_SPIRV_VAL}")
+    set(validates ${REPRISE_SPIRV_VAL_RUNS})
     if(REPRISE_KERNEL_NEEDS AND REPRISE_MATRIX_GLSLC)
         set(compiler "${REPRISE_MATRIX_GLSLC}")
-        set(validator "") # may be too old for what another compiler wrote
+        set(validates OFF) # spirv-val may be too old for what another compiler wrote
     endif()
-    # Relative paths: glslc does not escape spaces in its list of dependencies.
-    set(output "shaders/${name}.spv")
-    file(RELATIVE_PATH source "${CMAKE_CURRENT_BINARY_DIR}" "${shader}")
-    file(RELATIVE_PATH shaders "${CMAKE_CURRENT_BINARY_DIR}" "${REPRISE_SHADER_ROOT}/shaders")
-    file(RELATIVE_PATH src "${CMAKE_CURRENT_BINARY_DIR}" "${REPRISE_SHADER_ROOT}/src")
-    set(validate "")
-    if(validator AND REPRISE_SPIRV_VAL_RUNS)
-        set(validate COMMAND "${validator}" --target-env vulkan1.2 "${output}")
+    if(row)
+        string(MAKE_C_IDENTIFIER "${row}-${file}" group)
+    else()
+        set(group ${name})
     endif()
-    set(spv "${CMAKE_CURRENT_BINARY_DIR}/${output}")
-    add_custom_command(OUTPUT "${spv}"
-        COMMAND "${compiler}" --target-env=vulkan1.2 -O -fshader-stage=compute ${ARGN} "-I${shaders}" "-I${src}"
-                -MD -MF "${output}.d" -MT "${output}" -o "${output}" "${source}"
-        ${validate}
-        WORKING_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}"
-        DEPENDS "${shader}"
-        DEPFILE "${spv}.d"
-        COMMENT "Shader ${name}"
-        VERBATIM)
-    set(spirv ${spirv} "${spv}" PARENT_SCOPE)
+    set_property(GLOBAL APPEND PROPERTY REPRISE_KERNEL_GROUPS ${group})
+    set_property(GLOBAL APPEND PROPERTY REPRISE_KERNELS_OF_${group} ${name})
+    set_property(GLOBAL PROPERTY REPRISE_COMMAND_OF_${group} "${compiler};${validates};${shader};${row}")
+    set(spirv ${spirv} "${CMAKE_CURRENT_BINARY_DIR}/shaders/${name}.spv" PARENT_SCOPE)
+endfunction()
+
+# Adds the commands that compile the kernels of all groups.
+function(_reprise_compile_groups)
+    set(folder "${CMAKE_CURRENT_BINARY_DIR}/shaders")
+    get_property(groups GLOBAL PROPERTY REPRISE_KERNEL_GROUPS)
+    list(REMOVE_DUPLICATES groups)
+    # Relative paths: glslc does not escape spaces in its lists of dependencies.
+    file(RELATIVE_PATH shaders "${folder}" "${REPRISE_SHADER_ROOT}/shaders")
+    file(RELATIVE_PATH src "${folder}" "${REPRISE_SHADER_ROOT}/src")
+    foreach(group IN LISTS groups)
+        get_property(kernels GLOBAL PROPERTY REPRISE_KERNELS_OF_${group})
+        get_property(command GLOBAL PROPERTY REPRISE_COMMAND_OF_${group})
+        list(POP_FRONT command compiler validates shader)
+        list(TRANSFORM command REPLACE "^-Ishaders/" "-I") # relative to the folder
+        list(TRANSFORM kernels REPLACE "(.+)" "kernels/\\1.glsl" OUTPUT_VARIABLE sources)
+        list(TRANSFORM kernels REPLACE "(.+)" "${folder}/\\1.spv" OUTPUT_VARIABLE outputs)
+        list(TRANSFORM sources PREPEND "${folder}/" OUTPUT_VARIABLE written)
+        set(validate "")
+        if(validates)
+            foreach(output IN LISTS outputs)
+                list(APPEND validate COMMAND "${REPRISE_SPIRV_VAL}" --target-env vulkan1.2 "${output}")
+            endforeach()
+        endif()
+        list(JOIN kernels "," names)
+        add_custom_command(OUTPUT ${outputs}
+            COMMAND "${compiler}" --target-env=vulkan1.2 -std=460core -O -fshader-stage=compute ${command} "-I${shaders}"
+                    "-I${src}" -MD -c ${sources}
+            ${validate}
+            COMMAND "${CMAKE_COMMAND}" -D "FOLDER=${folder}" -D "KERNELS=${names}" -D "DEPFILE=${folder}/${group}.d"
+                    -P "${REPRISE_SHADER_ROOT}/cmake/JoinDepfiles.cmake"
+            WORKING_DIRECTORY "${folder}"
+            DEPENDS "${shader}" ${written} "${REPRISE_SHADER_ROOT}/cmake/JoinDepfiles.cmake"
+            DEPFILE "${folder}/${group}.d"
+            COMMENT "Shader ${names}"
+            VERBATIM)
+    endforeach()
 endfunction()
 
 # Compiles a kernel of the table for any operands, and for plain ones.  Appends to `spirv` in the caller.
@@ -394,6 +430,7 @@ function(reprise_add_shaders target)
         list(APPEND sources "${folder}/${stem}.cpp")
         list(APPEND all ${spirv})
     endforeach()
+    _reprise_compile_groups()
     list(JOIN all "\n" lines)
     set(registry "${folder}/embedded_kernels")
     file(CONFIGURE OUTPUT "${registry}.list" CONTENT "${lines}\n" @ONLY)
