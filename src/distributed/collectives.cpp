@@ -240,7 +240,8 @@ const Row& row_of(Kind k) { return rows[static_cast<std::size_t>(k)]; }
 // Calls the collective on a tensor whose parts lie along dimension 0.
 Tensor collective(WorldState& world, Kind kind, const Tensor& x, int a = 0, int b = 0)
 {
-    const Op& op = ops::named(collective_op, row_of(kind).name);
+    const std::string name = row_of(kind).name;
+    const Op& op = ops::named(collective_op, name);
     if (world.size() == 1) {
         const graph::Value value = graph::read(x);
         world.call(kind, a, b)->infer(op, InputTypes({&value, 1})); // for its errors
