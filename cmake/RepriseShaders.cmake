@@ -9,7 +9,7 @@
 #     (name: definitions; several such lines add up).
 #   - A variant may need extensions of GLSL that not every glslc knows:
 #         // needs: gemm_matrix_f16: GL_KHR_cooperative_matrix
-#     It is left out, with a message, where glslc, or REPRISE_MATRIX_GLSLC if that is set, does not know them.
+#     It is left out, and the table of parts says so, where glslc, or REPRISE_MATRIX_GLSLC if that is set, does not know them.
 #   - shaders/elementwise.comp is compiled for each row and part of include/reprise/elementwise.def, and includes only
 #     that row: elementwise_tanh_fwd, elementwise_tanh_d0; elementwise_add_fwd_i32 for integers.  Each is compiled again
 #     with the suffix _plain, for operands without strides and conversions.  If src/ops/vocabulary_f64.inc or
@@ -336,9 +336,14 @@ function(_reprise_listed_kernels shader)
             set(REPRISE_KERNEL_NEEDS "${needs_of_${name}}")
             _reprise_missing_extensions("${name}" missing ${needs_of_${name}})
             if(missing)
-                set_property(GLOBAL APPEND PROPERTY REPRISE_MISSING_EXTENSIONS ${missing})
+                set_property(GLOBAL PROPERTY REPRISE_EXTENSION_${missing} "")
+                set_property(GLOBAL APPEND PROPERTY REPRISE_EXTENSIONS ${missing})
                 continue()
             endif()
+            foreach(extension IN LISTS needs_of_${name})
+                set_property(GLOBAL PROPERTY REPRISE_EXTENSION_${extension} "glslc")
+                set_property(GLOBAL APPEND PROPERTY REPRISE_EXTENSIONS ${extension})
+            endforeach()
             _reprise_compile_kernel("${name}" "${shader}" ${definitions})
         endforeach()
     endforeach()
@@ -444,12 +449,15 @@ function(reprise_add_shaders target)
     target_include_directories(${target} PRIVATE "${REPRISE_SHADER_ROOT}/src")
     list(LENGTH all count)
     message(STATUS "Reprise: ${count} kernels")
-    get_property(missing GLOBAL PROPERTY REPRISE_MISSING_EXTENSIONS)
-    list(REMOVE_DUPLICATES missing)
-    if(missing)
-        reprise_part("cooperative matrices (products of 16 bits)" NO "glslc lacks ${missing}"
-            "REPRISE_MATRIX_GLSLC in docs/install.md names another")
-    else()
-        reprise_part("cooperative matrices (products of 16 bits)" YES)
-    endif()
+    get_property(extensions GLOBAL PROPERTY REPRISE_EXTENSIONS)
+    list(REMOVE_DUPLICATES extensions)
+    foreach(extension IN LISTS extensions)
+        get_property(compiler GLOBAL PROPERTY REPRISE_EXTENSION_${extension})
+        if(compiler)
+            reprise_part("kernels with ${extension}" YES "${compiler}")
+        else()
+            reprise_part("kernels with ${extension}" NO "glslc does not know it"
+                "name a newer one by REPRISE_MATRIX_GLSLC (docs/install.md)")
+        endif()
+    endforeach()
 endfunction()

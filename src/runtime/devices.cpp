@@ -58,10 +58,16 @@ void close_devices()
         default_context.swap(o.default_context);
         opened.swap(o.opened);
     }
-    // Before the contexts are destroyed: a layer's static objects may be gone, as some are made when a function is first called
-    // (Debian 13's validation layer), so no function of the driver is called any more. The system frees the memory.
-    for (const auto& device : opened)
-        if (const auto held = device.lock()) held->abandon();
+    // Vulkan devices are abandoned before their objects are destroyed. A layer's static objects may be gone, as it may make them
+    // when a function is first called (Debian 13's validation layer), so the driver is only called if work is in flight.
+    const auto abandon = [&](bool cuda) {
+        for (const auto& device : opened)
+            if (const auto held = device.lock(); held && held->capabilities().is_cuda() == cuda) held->abandon();
+    };
+    abandon(false);
+    contexts.clear();
+    default_context = nullptr;
+    abandon(true); // tensors and programs in static storage outlive this
 }
 
 // Drivers shut down at process exit, so devices must be abandoned before. Since exit handlers run in reverse order, a
