@@ -185,7 +185,7 @@ function(reprise_find_desktop result)
         return()
     endif()
     reprise_works(works desktop LINK glfw ImGui::ImGui Vulkan::Vulkan SOURCE
-        "#define GLFW_INCLUDE_VULKAN\n#include <GLFW/glfw3.h>\n#include <imgui.h>\n#include <backends/imgui_impl_vulkan.h>
+        "#define GLFW_INCLUDE_NONE\n#define GLFW_INCLUDE_VULKAN\n#include <GLFW/glfw3.h>\n#include <imgui.h>\n#include <backends/imgui_impl_vulkan.h>
 int main() { ImGui::CreateContext(); ImGui_ImplVulkan_Shutdown(); return glfwInit() && vkEnumerateInstanceVersion(nullptr); }")
     if(NOT works)
         reprise_part("${part}" NO "a program with GLFW and Dear ImGui does not link" "scripts/setup desktop")
