@@ -58,11 +58,13 @@ void close_devices()
         default_context.swap(o.default_context);
         opened.swap(o.opened);
     }
-    // Vulkan devices are abandoned before their objects are destroyed. A layer's static objects may be gone, as it may make them
-    // when a function is first called (Debian 13's validation layer), so the driver is only called if work is in flight.
+    // Vulkan devices are abandoned before their objects are destroyed. A layer's static objects may be gone, as it may
+    // make them when a function is first called (Debian 13's validation layer), so the driver is only called if work is
+    // in flight.
     const auto abandon = [&](bool cuda) {
         for (const auto& device : opened)
-            if (const auto held = device.lock(); held && held->capabilities().is_cuda() == cuda) held->abandon();
+            if (const auto held = device.lock(); held && held->capabilities().is_cuda() == cuda)
+                held->abandon();
     };
     abandon(false);
     contexts.clear();
