@@ -182,8 +182,8 @@ void Frames::end()
     info.signalSemaphoreCount = 1;
     info.pSignalSemaphores = swapchain_->target(image_).rendered.address();
     gpu_.submit(info, slot().done);
-    // The frame waits for the training before it on the queue.  On a CPU that waits for threads of the host, and what is
-    // presented must depend on nothing that the host has yet to signal: VUID-vkQueuePresentKHR-pWaitSemaphores-03268.
+    // The frame waits for the training before it on the queue.  On a CPU that waits for threads of the host, and what
+    // is presented must depend on nothing that the host has yet to signal (VUID 03268 of vkQueuePresentKHR).
     const auto wait_until_drawn = [this] {
         check(vkWaitForFences(gpu_.device(), 1, slot().done.address(), VK_TRUE, UINT64_MAX),
               "vkWaitForFences");
