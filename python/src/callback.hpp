@@ -1,5 +1,6 @@
 // The GIL, and functions of Python that the library keeps and calls.
 #pragma once
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>

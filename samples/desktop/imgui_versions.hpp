@@ -6,6 +6,8 @@
 
 #include <backends/imgui_impl_vulkan.h>
 
+#include <cstdint>
+
 namespace desktop {
 
 #if IMGUI_VERSION_NUM >= 18700 // keys have names; before, they are the window library's numbers

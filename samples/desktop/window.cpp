@@ -1,5 +1,6 @@
 #include "window.hpp"
 
+#include <cstdint>
 #include <stdexcept>
 #include <string>
 #include <utility>

@@ -1,4 +1,5 @@
 // Operators that create tensors: constants, sequences and random numbers.
+#include <algorithm>
 #include <cmath>
 
 #include "onnx/call.hpp"

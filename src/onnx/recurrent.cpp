@@ -1,5 +1,6 @@
 // Recurrent networks of one layer.
 #include <algorithm>
+#include <cctype>
 #include <functional>
 #include <initializer_list>
 

@@ -1,6 +1,8 @@
 // Sequences and optional values.
 #include "onnx/call.hpp"
 
+#include <algorithm>
+
 namespace reprise::onnx {
 
 namespace {

@@ -1,4 +1,5 @@
 // Fourier transforms and what goes with them.
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 

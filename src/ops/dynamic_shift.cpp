@@ -1,5 +1,6 @@
 // Ops whose sizes and indices are tensors on the device: masks, slices, padding and gathering per row. A slice and its
 // padding are one op with opposite signs, and each other's gradient; elements from outside of x are a given value.
+#include <algorithm>
 #include <string>
 
 #include <reprise/ops/creation.hpp>

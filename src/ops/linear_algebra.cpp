@@ -1,5 +1,6 @@
 // Products of matrices and vectors, and einsum, composed of matmul; diagonal and trace.
 #include <algorithm>
+#include <cctype>
 #include <map>
 #include <string>
 

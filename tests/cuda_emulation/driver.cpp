@@ -8,6 +8,7 @@
 // and minor (of the compute capability, 9.0).
 #include "work.hpp"
 
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>

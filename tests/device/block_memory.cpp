@@ -1,6 +1,7 @@
 // Blocks of a driver's memory: how they grow, and what the driver's estimate allows.
 #include "device/block_memory.hpp"
 #include "device_test_tools.hpp"
+#include <algorithm>
 #include <map>
 #include <utility>
 

@@ -5,6 +5,7 @@
 //                              macro of cuda/common/kernel.cuh: RP_KERNEL_OF_BLOCK(<name>, ...
 #include <algorithm>
 #include <cstdint>
+#include <cstdio>
 #include <cstring>
 #include <fstream>
 #include <iostream>

@@ -2,6 +2,7 @@
 #include "device/suballocator.hpp"
 #include <algorithm>
 #include <cstring>
+#include <new>
 #include <reprise/error.hpp>
 
 namespace reprise::device {
