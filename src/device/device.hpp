@@ -102,7 +102,8 @@ struct LaunchDeclaration {
     std::uint32_t floats = 0; // counts in the record
     std::uint32_t ints = 0;
     std::uint32_t epoch = 0; // never decreases from launch to launch
-    // It has no groups in almost all calls and costs nothing in these; the warm-up leaves it out.
+    // It has no groups in almost all calls and costs nothing in these.  Its pipeline is created in the first call that
+    // gives it groups.
     bool rarely_dispatched = false;
     bool writes_state = false; // memory whose value from before the call is needed if the call is dropped
     // The host runs Kernel::host, on every device.  Its operands lie in memory of allocate_readable(), and the function

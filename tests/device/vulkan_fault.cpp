@@ -107,6 +107,39 @@ TEST_P(VulkanFault, ASubmissionThatFailedCanBeMadeAgain)
     EXPECT_EQ(download<float>(*device_, y->address, 64), std::vector<float>(64, 7.0f));
 }
 
+// The call that first gives them groups creates pipelines and records a segment.
+TEST_P(VulkanFault, ASubmissionOfSeldomLaunchesThatFailedCanBeMadeAgain)
+{
+    const auto y = device_->allocate(256);
+    std::uint32_t unique = 1000;
+    for (const bool one_shot : {false, true}) {
+        int thrown = 0;
+        for (std::uint32_t n = 1; n <= 6; ++n) {
+            SCOPED_TRACE(n);
+            std::vector<LaunchDeclaration> launches{affine_launch(0), affine_launch(1, {++unique}),
+                                                    affine_launch(2, {++unique})};
+            launches[1].rarely_dispatched = launches[2].rarely_dispatched = true;
+            const auto recording = device_->record(launches, {.one_shot = one_shot});
+            upload(*device_, y->address, std::vector<float>(64, 1.0f));
+            recording->begin();
+            for (std::uint32_t i = 0; i < 3; ++i) set_affine(*recording, i, operand(*y), 2, 0, 64);
+            device_->fail_next("record", n, Device::Fault::out_of_memory);
+            try {
+                recording->submit();
+            } catch (const Error& error) {
+                EXPECT_EQ(error.kind(), ErrorKind::out_of_memory) << error.what();
+                ++thrown;
+                device_->clear_faults();
+                recording->submit();
+            }
+            device_->clear_faults();
+            const float want = 8.0f + 2.0f * static_cast<float>(unique - 1) + static_cast<float>(unique);
+            EXPECT_EQ(download<float>(*device_, y->address, 64), std::vector<float>(64, want));
+        }
+        EXPECT_GE(thrown, 3);
+    }
+}
+
 TEST_P(VulkanFault, LostIsForGoodAndANewDeviceWorks)
 {
     for (const char* kind : {"allocate", "submit", "wait", "record"}) {

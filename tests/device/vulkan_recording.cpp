@@ -125,6 +125,45 @@ TEST_P(VulkanRecording, SeldomLaunchesRunInTheCallsThatGiveThemGroups)
     }
 }
 
+TEST_P(VulkanRecording, SeldomLaunchesGetTheirPipelinesInTheCallsThatGiveThemGroups)
+{
+    for (const bool one_shot : {false, true}) {
+        // Constants of this test alone: no other launch has these pipelines.
+        const std::uint32_t unique = one_shot ? 71 : 73;
+        std::vector<LaunchDeclaration> list{affine_launch(0), affine_launch(1, {unique}),
+                                            affine_launch(2, {unique + 1})};
+        list[1].rarely_dispatched = list[2].rarely_dispatched = true;
+        const auto memory = device_->allocate(256);
+        std::unique_ptr<Recording> recording = device_->record(list, {.slots = 2, .one_shot = one_shot});
+        std::uint64_t pipelines = device_->counters().pipelines;
+        struct Call {
+            bool first, second;
+            std::uint64_t created;
+        };
+        for (const auto& [first, second, created] : std::vector<Call>{{false, false, 0},
+                                                                      {false, true, 1},
+                                                                      {false, false, 0},
+                                                                      {true, false, 1},
+                                                                      {true, true, 0},
+                                                                      {false, true, 0}}) {
+            if (one_shot) recording = device_->record(list, {.one_shot = true});
+            upload(*device_, memory->address, std::vector<float>(64, 1.0f));
+            recording->begin();
+            set_affine(*recording, 0, operand(*memory), 2, 0, 64);
+            set_affine(*recording, 1, operand(*memory), 3, 0, first ? 64 : 0);
+            set_affine(*recording, 2, operand(*memory), 5, 0, second ? 64 : 0);
+            recording->submit();
+            float want = 2;
+            if (first) want = want * 3 + static_cast<float>(unique);
+            if (second) want = want * 5 + static_cast<float>(unique + 1);
+            EXPECT_EQ(download<float>(*device_, memory->address, 64), std::vector<float>(64, want))
+                << first << second << one_shot;
+            pipelines += created;
+            EXPECT_EQ(device_->counters().pipelines, pipelines) << first << second << one_shot;
+        }
+    }
+}
+
 TEST_P(VulkanRecording, WarmUpHasNoEffect)
 {
     const auto memory = device_->allocate(256);

@@ -5,6 +5,7 @@
 #include "device/vulkan/context.hpp"
 #include "device/vulkan/parameters.hpp"
 #include "device/vulkan/timestamps.hpp"
+#include <optional>
 
 namespace reprise::device::vulkan {
 
@@ -31,7 +32,8 @@ private:
     struct Launch {
         VkPipeline pipeline;
         std::uint32_t epoch;
-        Grid grid;
+        std::optional<Kernel> rare; // of a launch that is rarely dispatched
+        Grid grid{};
     };
 
     void record();

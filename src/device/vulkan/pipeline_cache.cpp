@@ -115,15 +115,28 @@ void PipelineCache::destroy() noexcept
 std::vector<VkPipeline> PipelineCache::get(std::span<const LaunchDeclaration> launches,
                                            const reprise::detail::Progress& progress)
 {
+    const auto is_needed = [](const LaunchDeclaration& l) { return !l.on_host && !l.rarely_dispatched; };
+    std::vector<const Kernel*> kernels;
+    for (const LaunchDeclaration& launch : launches) {
+        if (is_needed(launch)) kernels.push_back(&launch.kernel);
+    }
     const std::lock_guard lock(mutex_);
-    make_missing(launches, progress);
+    make_missing(kernels, progress);
     std::vector<VkPipeline> list;
     list.reserve(launches.size());
     for (const LaunchDeclaration& launch : launches) {
-        list.push_back(launch.on_host ? VK_NULL_HANDLE
-                                      : find(entries_.at(launch.kernel.name), launch.kernel.constants));
+        list.push_back(is_needed(launch) ? find(entries_.at(launch.kernel.name), launch.kernel.constants)
+                                         : VK_NULL_HANDLE);
     }
     return list;
+}
+
+VkPipeline PipelineCache::get(const Kernel& kernel)
+{
+    const std::lock_guard lock(mutex_);
+    const Kernel* const one = &kernel;
+    make_missing({&one, 1}, {});
+    return find(entries_.at(kernel.name), kernel.constants);
 }
 
 VkPipeline PipelineCache::find(const Entry& e, const std::vector<std::uint32_t>& constants)
@@ -137,7 +150,7 @@ VkPipeline PipelineCache::find(const Entry& e, const std::vector<std::uint32_t>&
 }
 
 // Creates the pipelines that do not exist yet, on all cores: a driver's compiler takes 10 to 100 ms for a large kernel.
-void PipelineCache::make_missing(std::span<const LaunchDeclaration> launches,
+void PipelineCache::make_missing(std::span<const Kernel* const> kernels,
                                  const reprise::detail::Progress& progress)
 {
     struct Missing {
@@ -146,18 +159,14 @@ void PipelineCache::make_missing(std::span<const LaunchDeclaration> launches,
         VkPipeline pipeline = VK_NULL_HANDLE;
     };
     std::vector<Missing> missing;
-    for (const LaunchDeclaration& launch : launches) {
-        if (launch.on_host) {
-            continue;
-        }
-        const Kernel& kernel = launch.kernel;
-        Entry& e = entry(kernel);
-        require_windows(e, kernel);
+    for (const Kernel* const kernel : kernels) {
+        Entry& e = entry(*kernel);
+        require_windows(e, *kernel);
         const bool is_listed = std::any_of(missing.begin(), missing.end(), [&](const Missing& m) {
-            return m.entry == &e && m.kernel->constants == kernel.constants;
+            return m.entry == &e && m.kernel->constants == kernel->constants;
         });
-        if (!is_listed && find(e, kernel.constants) == VK_NULL_HANDLE) {
-            missing.push_back({&e, &kernel});
+        if (!is_listed && find(e, kernel->constants) == VK_NULL_HANDLE) {
+            missing.push_back({&e, kernel});
             e.variants.reserve(e.variants.size() + missing.size()); // so that nothing throws below
         }
     }

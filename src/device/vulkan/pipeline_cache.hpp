@@ -15,8 +15,10 @@ public:
     PipelineCache(const PipelineCache&) = delete;
     PipelineCache& operator=(const PipelineCache&) = delete;
 
-    // Returns the pipelines of the launches, in their order; they live as long as the cache.
+    // Returns the pipelines of the launches, in their order; null for those on the host or rarely dispatched.  They live
+    // as long as the cache.
     std::vector<VkPipeline> get(std::span<const LaunchDeclaration>, const reprise::detail::Progress& = {});
+    VkPipeline get(const Kernel&);
     void register_kernel(const std::string& name, std::vector<std::uint32_t> words);
 
     // Sets REFINES_DIVISION of shaders/common/vocabulary.glsl, for pipelines that are created later; before other
@@ -39,7 +41,7 @@ private:
         bool matrices = false; // uses cooperative matrices: runs with full subgroups of the usual size
     };
     void destroy() noexcept;
-    void make_missing(std::span<const LaunchDeclaration>, const reprise::detail::Progress&);
+    void make_missing(std::span<const Kernel* const>, const reprise::detail::Progress&);
     void require_windows(const Entry&, const Kernel&) const;
     // Returns the entry's pipeline with these constants; null if there is none.
     static VkPipeline find(const Entry&, const std::vector<std::uint32_t>& constants);

@@ -24,8 +24,10 @@ VulkanRecording::VulkanRecording(std::shared_ptr<Context> context,
 {
     const std::vector<VkPipeline> pipelines = context_->pipelines.get(launches, options.progress);
     for (std::size_t i = 0; i < launches.size(); ++i) {
-        launches_.push_back(
-            {pipelines[i], context_->epoch_of(launches[i], i), 0, launches[i].rarely_dispatched, false});
+        const LaunchDeclaration& launch = launches[i];
+        launches_.push_back({pipelines[i], context_->epoch_of(launch, i), 0,
+                             launch.rarely_dispatched ? std::optional(launch.kernel) : std::nullopt,
+                             launch.on_host, false});
     }
     find_host_launches(launches);
     const auto state = std::find_if(launches.begin(), launches.end(),
@@ -67,7 +69,7 @@ std::vector<HostCall> VulkanRecording::host_calls(const Slot& slot) const
         HostCall& call = calls.emplace_back();
         call.kind = h.kind;
         call.after = 1 + launches_[h.first].segment;
-        call.before = 1 + (h.joins < launches_.size() ? launches_[h.joins].segment : segment_count_);
+        call.before = 1 + (h.joins < launches_.size() ? launches_[h.joins].segment : segments_.size());
         call.run = [function = h.function, times = slot.host_times, i,
                     arguments = std::make_shared<const HostArguments>(h.arguments)] {
             const auto begun = std::chrono::steady_clock::now();
@@ -84,9 +86,8 @@ void VulkanRecording::record_all()
 {
     const LogicalDevice& device = context_->device;
     sliced_ = context_->queue.has_slices();
-    const std::vector<Segment> segments = split_into_segments(launches_, sliced_ ? 1 : segment_aim);
-    const auto count = static_cast<std::uint32_t>(segments.size());
-    segment_count_ = count;
+    segments_ = split_into_segments(launches_, sliced_ ? 1 : segment_aim);
+    const auto count = static_cast<std::uint32_t>(segments_.size());
     resources_ = std::make_unique<Resources>();
     const std::uint64_t block_bytes = std::max<std::uint64_t>(parameters_.bytes(), 16);
     slot_bytes_ = (block_bytes + 255) / 256 * 256;
@@ -113,15 +114,15 @@ void VulkanRecording::record_all()
     }
     writes_state_from_ = Work::none;
     for (std::uint32_t s = 0; s < count; ++s) {
-        for (std::uint32_t i = segments[s].first; i < segments[s].last; ++i) launches_[i].segment = s;
-        if (first_state_ >= segments[s].first && first_state_ < segments[s].last) writes_state_from_ = s;
+        for (std::uint32_t i = segments_[s].first; i < segments_[s].last; ++i) launches_[i].segment = s;
+        if (first_state_ >= segments_[s].first && first_state_ < segments_[s].last) writes_state_from_ = s;
     }
     for (const HostLaunch& h : host_launches_) launches_[h.launch].segment = launches_[h.first].segment;
     time_per_group_.assign(sliced_ ? count : 0, -1);
-    usual_ = record_segments(segments, {});
-    measured_ = sliced_ && resources_->timestamps ? record_segments(segments, {.marks = true}) : usual_;
-    const bool any = std::any_of(launches_.begin(), launches_.end(), [](const Launch& l) { return l.rare; });
-    segments_ = any ? record_segments(segments, {.rare = true}) : usual_;
+    usual_ = record_segments({});
+    measured_ = sliced_ && resources_->timestamps ? record_segments({.marks = true}) : usual_;
+    complete_ = usual_;
+    for (Launch& launch : launches_) launch.is_listed = false;
     calls_ = 0;
     measured_groups_ = 0;
     time_between_ = 0;
@@ -132,6 +133,21 @@ void VulkanRecording::record_all()
         resources_->arena->end(resume_);
     }
     lists_.reserve(segments_.size() + 2);
+}
+
+// Records the segments whose lists lack a rare launch of this call, and creates the pipelines that they need.
+void VulkanRecording::record_rare()
+{
+    for (std::uint32_t s = 0; s < segments_.size(); ++s) {
+        const auto [first, last] = segments_[s];
+        const std::span launches = std::span(launches_).subspan(first, last - first);
+        const auto is_missing = [](const Launch& l) { return l.rare && l.runs && !l.is_listed; };
+        if (std::none_of(launches.begin(), launches.end(), is_missing)) continue;
+        for (Launch& launch : launches)
+            if (is_missing(launch)) launch.pipeline = context_->pipelines.get(*launch.rare);
+        complete_[s] = record_segment(s, {.rare = true});
+        for (Launch& launch : launches) launch.is_listed = launch.pipeline != VK_NULL_HANDLE;
+    }
 }
 
 // Drivers compile a pipeline at its first dispatch, even one with 0 groups, so that record() includes the compile time.
@@ -188,58 +204,61 @@ VulkanRecording::Ends VulkanRecording::record_ends(std::uint32_t slot, bool time
     return ends;
 }
 
-std::vector<VkCommandBuffer> VulkanRecording::record_segments(const std::vector<Segment>& segments,
-                                                              SegmentOptions with)
+std::vector<VkCommandBuffer> VulkanRecording::record_segments(SegmentOptions with)
 {
     std::vector<VkCommandBuffer> lists;
+    for (std::uint32_t s = 0; s < segments_.size(); ++s) lists.push_back(record_segment(s, with));
+    return lists;
+}
+
+VkCommandBuffer VulkanRecording::record_segment(std::uint32_t s, SegmentOptions with)
+{
+    const Segment& segment = segments_[s];
     const LogicalDevice& device = context_->device;
     const VkBuffer block = buffer_of(resources_->block);
     const std::uint64_t block_offset = resources_->block.offset();
     const Address block_address = resources_->block.address();
     const Timestamps* const times = resources_->timestamps.get();
-    for (const Segment& segment : segments) {
-        const VkCommandBuffer list = open(VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT);
-        const std::uint32_t mark = launches_timed_ + 2 * static_cast<std::uint32_t>(lists.size());
-        context_->slab.bind(list);
-        if (launches_[segment.first].cut) host_call_barrier(device, list);
-        VkPipeline bound = VK_NULL_HANDLE;
-        for (std::uint32_t i = segment.first; i < segment.last; ++i) {
-            const Launch& launch = launches_[i];
-            // Before the barrier, as lavapipe takes the time of a mark at the next barrier or indirect dispatch.
-            if (i == segment.first && with.marks) {
-                times->write_mark(list, mark);
-            }
-            const bool is_marked = i == segment.first && i > 0 && launch.cut; // by the segment before
-            if (launches_timed_ > 0 && !is_marked) {
-                times->write_mark(list, i);
-            }
-            if (i == segment.first || launch.epoch != launches_[i - 1].epoch) {
-                epoch_barrier(device, list);
-            }
-            if (!launch.pipeline || (launch.rare && !with.rare)) {
-                continue;
-            }
-            if (launch.pipeline != bound) {
-                bound = launch.pipeline;
-                device.vk.vkCmdBindPipeline(list, VK_PIPELINE_BIND_POINT_COMPUTE, bound);
-            }
-            const Address record = block_address + parameters_.offset(i);
-            device.vk.vkCmdPushConstants(list, context_->slab.pipeline_layout(), VK_SHADER_STAGE_COMPUTE_BIT,
-                                         0, sizeof record, &record);
-            device.vk.vkCmdDispatchIndirect(list, block, block_offset + parameters_.head_offset(i));
+    const VkCommandBuffer list = open(VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT);
+    const std::uint32_t mark = launches_timed_ + 2 * s;
+    context_->slab.bind(list);
+    if (launches_[segment.first].cut) host_call_barrier(device, list);
+    VkPipeline bound = VK_NULL_HANDLE;
+    for (std::uint32_t i = segment.first; i < segment.last; ++i) {
+        const Launch& launch = launches_[i];
+        // Before the barrier, as lavapipe takes the time of a mark at the next barrier or indirect dispatch.
+        if (i == segment.first && with.marks) {
+            times->write_mark(list, mark);
         }
-        if (with.marks) {
-            times->write_mark(list, mark + 1);
+        const bool is_marked = i == segment.first && i > 0 && launch.cut; // by the segment before
+        if (launches_timed_ > 0 && !is_marked) {
+            times->write_mark(list, i);
         }
-        if (segment.last < launches_.size() && launches_[segment.last].cut) {
-            // The next launch gets the time for which its segment waits.
-            if (launches_timed_ > 0) times->write_mark(list, segment.last);
-            host_barrier(device, list);
+        if (i == segment.first || launch.epoch != launches_[i - 1].epoch) {
+            epoch_barrier(device, list);
         }
-        resources_->arena->end(list);
-        lists.push_back(list);
+        if (!launch.pipeline || (launch.rare && !with.rare)) {
+            continue;
+        }
+        if (launch.pipeline != bound) {
+            bound = launch.pipeline;
+            device.vk.vkCmdBindPipeline(list, VK_PIPELINE_BIND_POINT_COMPUTE, bound);
+        }
+        const Address record = block_address + parameters_.offset(i);
+        device.vk.vkCmdPushConstants(list, context_->slab.pipeline_layout(), VK_SHADER_STAGE_COMPUTE_BIT, 0,
+                                     sizeof record, &record);
+        device.vk.vkCmdDispatchIndirect(list, block, block_offset + parameters_.head_offset(i));
     }
-    return lists;
+    if (with.marks) {
+        times->write_mark(list, mark + 1);
+    }
+    if (segment.last < launches_.size() && launches_[segment.last].cut) {
+        // The next launch gets the time for which its segment waits.
+        if (launches_timed_ > 0) times->write_mark(list, segment.last);
+        host_barrier(device, list);
+    }
+    resources_->arena->end(list);
+    return list;
 }
 
 void VulkanRecording::begin()
@@ -307,11 +326,12 @@ void VulkanRecording::set(std::uint32_t launch, const LaunchArguments& arguments
     parameters_.check(launch, arguments);
     ++set_;
     if (sliced_) slots_[current_].groups[launches_[launch].segment] += arguments.groups;
-    if (!launches_[launch].pipeline) {
+    if (launches_[launch].on_host) {
         set_host_launch(launch, arguments);
         return;
     }
     if (launches_[launch].rare) {
+        launches_[launch].runs = arguments.groups > 0;
         bool& written = slots_[current_].holds_rare;
         runs_rare_ = runs_rare_ || arguments.groups > 0;
         written = written || runs_rare_;
@@ -345,7 +365,8 @@ Ticket VulkanRecording::submit(Slot& slot, bool droppable)
 {
     slot.is_measured = droppable_ == droppable && wants_measurement(slot);
     const Ends& ends = slot.is_measured ? slot.measured : slot.usual;
-    const std::vector<VkCommandBuffer>& segments = runs_rare_         ? segments_
+    if (runs_rare_) record_rare();
+    const std::vector<VkCommandBuffer>& segments = runs_rare_         ? complete_
                                                    : slot.is_measured ? measured_
                                                                       : usual_;
     lists_.clear();

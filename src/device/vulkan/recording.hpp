@@ -9,6 +9,8 @@
 #include "device/vulkan/segments.hpp"
 #include "device/vulkan/timestamps.hpp"
 #include <atomic>
+#include <optional>
+#include <span>
 
 namespace reprise::device::vulkan {
 
@@ -46,9 +48,11 @@ private:
         std::shared_ptr<HostTimes> host_times{};
     };
     struct Launch {
-        VkPipeline pipeline; // null: a host call
+        VkPipeline pipeline; // null: a host call, or a rare launch that was not dispatched yet
         std::uint32_t epoch, segment;
-        bool rare, cut; // cut: begins a segment, as a host call begins or ends before it
+        std::optional<Kernel> rare; // of a launch that is rarely dispatched
+        bool on_host, cut;          // cut: begins a segment, as a host call begins or ends before it
+        bool runs = false, is_listed = false; // if rare: in this replay; in complete_
     };
     struct HostLaunch {
         std::uint32_t launch;
@@ -69,7 +73,9 @@ private:
         bool rare = false;  // with launches that are rarely dispatched
         bool marks = false; // with a timestamp at the begin and end of each segment
     };
-    std::vector<VkCommandBuffer> record_segments(const std::vector<Segment>&, SegmentOptions);
+    std::vector<VkCommandBuffer> record_segments(SegmentOptions);
+    VkCommandBuffer record_segment(std::uint32_t segment, SegmentOptions);
+    void record_rare();
     void retire() noexcept;
     VkCommandBuffer open(VkCommandBufferUsageFlags);
     Ticket submit(Slot&, bool droppable);
@@ -90,11 +96,12 @@ private:
     std::vector<Slot> slots_;
     std::vector<Launch> launches_;
     std::vector<HostLaunch> host_launches_;
-    // The segments of all launches; without the rarely dispatched ones; the same with the times of segments.
-    std::vector<VkCommandBuffer> segments_, usual_, measured_;
+    std::vector<Segment> segments_;
+    // The lists of the segments: without the rarely dispatched launches; the same with the times of segments; with those
+    // rare launches that have been dispatched.
+    std::vector<VkCommandBuffer> usual_, measured_, complete_;
     VkCommandBuffer resume_ = VK_NULL_HANDLE; // with slices: precedes the later parts of a call
     std::vector<VkCommandBuffer> lists_;      // scratch space of submit()
-    std::size_t segment_count_ = 0;
     std::vector<Ticket> reads_;
     Address slab_ = 0;
     std::uint64_t slab_bytes_ = 0, slot_bytes_ = 0;
