@@ -13,6 +13,8 @@ struct DeviceOptions {
     std::function<void(const std::string&)> messages = {};
     // Vulkan, for tests: use staging copies and mirrored parameters even if the memory is visible to the host.
     bool imitate_discrete = false;
+    // Vulkan, for tests: bytes of each memory heap, if the driver's has more; 0: the driver's.
+    std::uint64_t heap_bytes = 0;
     // Vulkan: bytes of the first block; 0: chosen for the device.
     std::uint64_t slab_bytes = 0;
     // Vulkan: a barrier between all launches (vulkan::Handles::barrier_per_launch).

@@ -73,8 +73,7 @@ private:
     VkDeviceMemory memory_ = VK_NULL_HANDLE;
 };
 
-// Runs under synchronization validation have barriers, and one has none, which the layer must report
-// (tests/CMakeLists.txt).
+// Runs under synchronization validation have barriers: the layer before version 1.4 reports launches without them.
 bool has_barriers() { return std::getenv("REPRISE_TEST_BARRIERS") != nullptr; }
 
 class Sharing : public Application {
@@ -301,6 +300,28 @@ TEST_F(Sharing, EndsInAnyOrder)
         device_->set_slice(std::nullopt);
         device_->synchronize();
     }
+}
+
+using HazardWithoutABarrier = Sharing;
+
+// Under synchronization validation the layer must report this (tests/CMakeLists.txt): two copies write the same bytes.
+TEST_F(HazardWithoutABarrier, IsReported)
+{
+    const VkCommandBufferAllocateInfo one{.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+                                          .commandPool = pool_,
+                                          .commandBufferCount = 1};
+    VkCommandBuffer list = VK_NULL_HANDLE;
+    ASSERT_EQ(functions_.vkAllocateCommandBuffers(own_.device, &one, &list), VK_SUCCESS);
+    const VkCommandBufferBeginInfo begin{.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
+    functions_.vkBeginCommandBuffer(list, &begin);
+    const VkBufferCopy copy{0, 2048, 64};
+    for (int i = 0; i < 2; ++i) functions_.vkCmdCopyBuffer(list, buffer_->handle, buffer_->handle, 1, &copy);
+    functions_.vkEndCommandBuffer(list);
+    const VkSubmitInfo submission{
+        .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO, .commandBufferCount = 1, .pCommandBuffers = &list};
+    ASSERT_EQ(functions_.vkQueueSubmit(own_.queue, 1, &submission, VK_NULL_HANDLE), VK_SUCCESS);
+    ASSERT_EQ(functions_.vkQueueWaitIdle(own_.queue), VK_SUCCESS);
+    EXPECT_EQ(buffer_->floats[512 + 15], 15.0f);
 }
 
 } // namespace
