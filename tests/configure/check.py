@@ -26,7 +26,7 @@ def program(text):
     return "#!/bin/sh\n" + text + "\n"
 
 
-# Imitations, each a dictionary of files: found by name, and of no use.
+# Imitations, each a dictionary of files.  BROKEN has what each part is found by, and nothing of it works; with WORKING all of it does.
 GLSLC = {"bin/glslc": program(KNOWS_ALL)}
 EMPTY_ARCHIVE = "!<arch>\n"
 BROKEN = {
@@ -52,6 +52,30 @@ BROKEN = {
     "include/vulkan/vulkan_core.h": "",
     "lib/libvulkan.so": EMPTY_ARCHIVE,
 } | GLSLC
+WRITES_KERNEL = """case $1 in --version) echo 'Cuda compilation tools, release 13.0, V1';; *) for a; do o=$a; done; : >"$o";; esac"""
+WRITES_MESSAGE = """for a; do case $a in --cpp_out=*) d=${a#*=};; esac; done
+cat >"$d/message.pb.cc" <<'END'
+#include <string>
+struct M { void set_a(int) {} std::string SerializeAsString() const { return "a"; } };
+END"""
+WORKING = BROKEN | {
+    "bin/ccache": program('exec "$@"'),
+    "bin/nvcc": program(WRITES_KERNEL),
+    "include/cuda.h": "",
+    "include/cublasLt.h": "",
+    "bin/spirv-val": program("exit 0"),
+    "include/shaderc/shaderc.hpp": "namespace shaderc { struct Compiler { bool IsValid() const { return true; } }; }",
+    "include/mpi.h": """#define MPI_SUCCESS 0
+#define MPI_VERSION 3
+#define MPI_SUBVERSION 1
+inline int MPI_Init(int*, char***) { return 0; }
+inline int MPI_Finalize() { return 0; }""",
+    "bin/protoc": program(WRITES_MESSAGE),
+    "include/GLFW/glfw3.h": "inline int glfwInit() { return 1; }\ninline int vkEnumerateInstanceVersion(void*) { return 0; }",
+    "include/imgui/imgui.h": "namespace ImGui { inline void CreateContext() {} }",
+    "include/imgui/backends/imgui_impl_vulkan.h": "inline void ImGui_ImplVulkan_Shutdown() {}",
+    "lib/libvulkan.so": "/* GNU ld script */ GROUP(libimgui.a)",
+}
 TOOLKIT = {"include/cuda.h": "", "include/cublasLt.h": ""} | GLSLC
 
 
@@ -107,6 +131,12 @@ class Parts(Case):
                              "reprise::mpi": "not found", "reprise::onnx": "does not compile a message",
                              "sample desktop": "does not link"}.items():
             self.left_out(c, name, reason)
+
+    def test_that_work_are_built(self):
+        c = Configured(WORKING)
+        self.assertEqual(c.status, 0, c.output)
+        for name in self.NAMES:
+            self.assertEqual(c.rows[name][0], "YES", f"{name}: {c.rows[name]}, {c.output}")
 
     def test_are_left_out_where_their_option_is_off(self):
         c = Configured(GLSLC, "-DREPRISE_MPI=OFF", "-DREPRISE_ONNX=OFF", "-DREPRISE_FUSER=OFF", "-DREPRISE_CUDA=OFF")
