@@ -97,8 +97,8 @@ private:
     std::vector<Launch> launches_;
     std::vector<HostLaunch> host_launches_;
     std::vector<Segment> segments_;
-    // The lists of the segments: without the rarely dispatched launches; the same with the times of segments; with those
-    // rare launches that have been dispatched.
+    // The lists of the segments: without rare launches; the same with the times of segments; with those rare launches
+    // that have been dispatched.
     std::vector<VkCommandBuffer> usual_, measured_, complete_;
     VkCommandBuffer resume_ = VK_NULL_HANDLE; // with slices: precedes the later parts of a call
     std::vector<VkCommandBuffer> lists_;      // scratch space of submit()
