@@ -102,8 +102,7 @@ struct LaunchDeclaration {
     std::uint32_t floats = 0; // counts in the record
     std::uint32_t ints = 0;
     std::uint32_t epoch = 0; // never decreases from launch to launch
-    // It has no groups in almost all calls and costs nothing in these.  Its pipeline is created in the first call that
-    // gives it groups.
+    // It has no groups in almost all calls and costs nothing in these; the warm-up leaves it out.
     bool rarely_dispatched = false;
     bool writes_state = false; // memory whose value from before the call is needed if the call is dropped
     // The host runs Kernel::host, on every device.  Its operands lie in memory of allocate_readable(), and the function
@@ -115,8 +114,10 @@ struct LaunchDeclaration {
 };
 
 struct RecordingOptions {
-    std::uint32_t slots = 3;     // replays in flight
-    bool warm_up = true;         // end record() with a run of 0 groups, so that drivers compile now
+    std::uint32_t slots = 3; // replays in flight
+    // End record() with a run of 0 groups, so that drivers compile now.  Without, Vulkan's pipelines of rarely dispatched
+    // launches are created in the first call that gives them groups, from the code that is registered then.
+    bool warm_up = true;
     bool timestamps = false;     // one per launch, read with Recording::times()
     bool one_shot = false;       // submitted once, cheapest to record; ignores slots and warm_up
     bool droppable = false;      // cancel() may drop its calls

@@ -168,6 +168,7 @@ TEST_P(VulkanMemory, EmptyBlocksMakeRoomForALargerOne)
     options_.heap_bytes = 2048 * mebi;
     device_.reset();
     reopen();
+    ASSERT_LE(capabilities().memory_bytes, options_.heap_bytes);
     const std::uint64_t large = 640 * mebi; // two of them and the slab pass the heap with a third
     for (int i = 0; i < 5; ++i) {
         const auto a = device_->allocate(large),
@@ -184,6 +185,7 @@ TEST_P(VulkanMemory, BlocksThatCouldNotGoAreNotFoundAgain)
     options_.heap_bytes = 2048 * mebi;
     device_.reset();
     reopen();
+    ASSERT_LE(capabilities().memory_bytes, options_.heap_bytes);
     {
         const auto a = device_->allocate(640 * mebi), b = device_->allocate(704 * mebi);
         upload(*device_, b->address, std::vector<int>{1});

@@ -2,6 +2,8 @@
 #include "vulkan_fixture.hpp"
 #include <algorithm>
 #include <chrono>
+#include <optional>
+#include <set>
 #include <thread>
 
 namespace reprise::device::vulkan {
@@ -125,43 +127,76 @@ TEST_P(VulkanRecording, SeldomLaunchesRunInTheCallsThatGiveThemGroups)
     }
 }
 
-TEST_P(VulkanRecording, SeldomLaunchesGetTheirPipelinesInTheCallsThatGiveThemGroups)
+// Without a warm-up their pipelines are created in the calls that first give them groups.
+TEST_P(VulkanRecording, SeldomLaunchesAreRecordedWhenTheyFirstRun)
 {
-    for (const bool one_shot : {false, true}) {
-        // Constants of this test alone: no other launch has these pipelines.
-        const std::uint32_t unique = one_shot ? 71 : 73;
-        std::vector<LaunchDeclaration> list{affine_launch(0), affine_launch(1, {unique}),
-                                            affine_launch(2, {unique + 1})};
-        list[1].rarely_dispatched = list[2].rarely_dispatched = true;
-        const auto memory = device_->allocate(256);
-        std::unique_ptr<Recording> recording = device_->record(list, {.slots = 2, .one_shot = one_shot});
-        std::uint64_t pipelines = device_->counters().pipelines;
-        struct Call {
-            bool first, second;
-            std::uint64_t created;
-        };
-        for (const auto& [first, second, created] : std::vector<Call>{{false, false, 0},
-                                                                      {false, true, 1},
-                                                                      {false, false, 0},
-                                                                      {true, false, 1},
-                                                                      {true, true, 0},
-                                                                      {false, true, 0}}) {
-            if (one_shot) recording = device_->record(list, {.one_shot = true});
-            upload(*device_, memory->address, std::vector<float>(64, 1.0f));
-            recording->begin();
-            set_affine(*recording, 0, operand(*memory), 2, 0, 64);
-            set_affine(*recording, 1, operand(*memory), 3, 0, first ? 64 : 0);
-            set_affine(*recording, 2, operand(*memory), 5, 0, second ? 64 : 0);
-            recording->submit();
-            float want = 2;
-            if (first) want = want * 3 + static_cast<float>(unique);
-            if (second) want = want * 5 + static_cast<float>(unique + 1);
-            EXPECT_EQ(download<float>(*device_, memory->address, 64), std::vector<float>(64, want))
-                << first << second << one_shot;
-            pipelines += created;
-            EXPECT_EQ(device_->counters().pipelines, pipelines) << first << second << one_shot;
-        }
+    const std::vector<std::uint32_t> seldom{10, 20, 30, 100}; // three in the first segment, one in the last
+    std::vector<LaunchDeclaration> list;
+    for (std::uint32_t i = 0; i < 130; ++i) list.push_back(affine_launch(i));
+    for (const std::uint32_t i : seldom) {
+        list[i].kernel.constants = {700 + i}; // which no other test has
+        list[i].rarely_dispatched = true;
     }
+    const auto memory = device_->allocate(256);
+    const auto recording = device_->record(list, {.slots = 2, .warm_up = false});
+    float want = 0;
+    const auto call = [&](const std::set<std::uint32_t>& running) {
+        recording->begin();
+        for (std::uint32_t i = 0; i < list.size(); ++i) {
+            const bool is_seldom = list[i].rarely_dispatched, runs = !is_seldom || running.contains(i);
+            set_affine(*recording, i, operand(*memory), is_seldom ? 0.5 : 1, 0, runs ? 64 : 0);
+            if (is_seldom && runs) want = want * 0.5f + static_cast<float>(700 + i);
+        }
+        recording->submit();
+    };
+    const auto expect_values = [&] {
+        EXPECT_EQ(download<float>(*device_, memory->address, 64), std::vector<float>(64, want));
+    };
+    struct Call {
+        std::set<std::uint32_t> running;
+        std::uint64_t pipelines, recordings;
+    };
+    upload(*device_, memory->address, std::vector<float>(64, want));
+    auto before = device_->counters();
+    // At its second time a segment gets all of its launches.
+    for (const Call& c : std::vector<Call>{{{}, 0, 0},
+                                           {{20}, 1, 1},
+                                           {{20}, 0, 0},
+                                           {{10}, 2, 1},
+                                           {{30}, 0, 0},
+                                           {{100}, 1, 1},
+                                           {{10, 20, 30, 100}, 0, 0}}) {
+        call(c.running);
+        const auto after = device_->counters();
+        EXPECT_EQ(after.pipelines - before.pipelines, c.pipelines) << testing::PrintToString(c.running);
+        EXPECT_EQ(after.recordings - before.recordings, c.recordings) << testing::PrintToString(c.running);
+        expect_values();
+        before = device_->counters();
+    }
+    for (const auto slice :
+         {std::optional(std::chrono::nanoseconds(1000)), std::optional<std::chrono::nanoseconds>()}) {
+        device_->set_slice(slice); // records anew
+        for (const auto& running : std::vector<std::set<std::uint32_t>>{{100}, {20, 30}, {}, {10, 100}})
+            call(running); // two are in flight
+        expect_values();
+    }
+}
+
+TEST_P(VulkanRecording, SeldomLaunchesOfAWarmedUpRecordingAreRecordedAtOnce)
+{
+    std::vector<LaunchDeclaration> list{affine_launch(0), affine_launch(1, {801})};
+    list[1].rarely_dispatched = true;
+    const auto memory = device_->allocate(256);
+    upload(*device_, memory->address, std::vector<float>(64, 1.0f));
+    const auto recording = device_->record(list, {});
+    const auto before = device_->counters();
+    recording->begin();
+    for (const std::uint32_t i : {0, 1}) set_affine(*recording, i, operand(*memory), 2, 0, 64);
+    recording->submit();
+    const auto after = device_->counters();
+    EXPECT_EQ(after.pipelines, before.pipelines);
+    EXPECT_EQ(after.recordings, before.recordings);
+    EXPECT_EQ(download<float>(*device_, memory->address, 64), std::vector<float>(64, 805.0f));
 }
 
 TEST_P(VulkanRecording, WarmUpHasNoEffect)

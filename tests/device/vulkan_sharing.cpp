@@ -304,8 +304,9 @@ TEST_F(Sharing, EndsInAnyOrder)
 
 using HazardWithoutABarrier = Sharing;
 
-// Under synchronization validation the layer must report this (tests/CMakeLists.txt): two copies write the same bytes.
-TEST_F(HazardWithoutABarrier, IsReported)
+// Two copies write the same bytes: the layer must report this in an entry with synchronization validation
+// (tests/CMakeLists.txt).
+TEST_F(HazardWithoutABarrier, OfTwoCopies)
 {
     const VkCommandBufferAllocateInfo one{.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
                                           .commandPool = pool_,
@@ -321,7 +322,6 @@ TEST_F(HazardWithoutABarrier, IsReported)
         .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO, .commandBufferCount = 1, .pCommandBuffers = &list};
     ASSERT_EQ(functions_.vkQueueSubmit(own_.queue, 1, &submission, VK_NULL_HANDLE), VK_SUCCESS);
     ASSERT_EQ(functions_.vkQueueWaitIdle(own_.queue), VK_SUCCESS);
-    EXPECT_EQ(buffer_->floats[512 + 15], 15.0f);
 }
 
 } // namespace

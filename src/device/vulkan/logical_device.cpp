@@ -10,8 +10,6 @@ LogicalDevice::LogicalDevice(std::shared_ptr<Instance> instance, const PhysicalD
     : instance_(std::move(instance)), physical_(physical), queue_family_(physical.queue_family),
       owned_(external == nullptr), imitate_discrete_(options.imitate_discrete)
 {
-    for (VkMemoryHeap& heap : physical_.memory.memoryHeaps)
-        if (options.heap_bytes > 0) heap.size = std::min(heap.size, options.heap_bytes);
     if (external) {
         handle_ = external->device;
         queue_ = external->queue;

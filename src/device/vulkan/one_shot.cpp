@@ -16,12 +16,15 @@ OneShot::OneShot(std::shared_ptr<Context> context, std::span<const LaunchDeclara
 {
     const LogicalDevice& device = context_->device;
     context_->queue.bound_retired(max_in_flight);
-    const std::vector<VkPipeline> pipelines = context_->pipelines.get(launches);
+    std::vector<const Kernel*> kernels;
+    kernels.reserve(launches.size());
+    for (const LaunchDeclaration& launch : launches) {
+        kernels.push_back(launch.on_host ? nullptr : &launch.kernel);
+    }
+    const std::vector<VkPipeline> pipelines = context_->pipelines.get(kernels);
     launches_.reserve(launches.size());
     for (std::size_t i = 0; i < launches.size(); ++i) {
-        const LaunchDeclaration& launch = launches[i];
-        launches_.push_back({pipelines[i], context_->epoch_of(launch, i),
-                             launch.rarely_dispatched ? std::optional(launch.kernel) : std::nullopt});
+        launches_.push_back({pipelines[i], context_->epoch_of(launches[i], i), {}});
     }
     const std::uint64_t bytes = std::max<std::uint64_t>(parameters_.bytes(), 16);
     if (context_->direct_parameters) {
@@ -62,8 +65,6 @@ Ticket OneShot::submit()
     }
     if (set_ < parameters_.launches()) fail_unset(set_, parameters_.launches());
     if (lists_.empty()) {
-        for (Launch& launch : launches_)
-            if (launch.rare && launch.grid.x > 0) launch.pipeline = context_->pipelines.get(*launch.rare);
         record();
     }
     // These launches were never timed, so on GPUs, whose drivers kill long jobs, each command buffer is one batch.

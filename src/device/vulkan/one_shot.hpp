@@ -5,7 +5,6 @@
 #include "device/vulkan/context.hpp"
 #include "device/vulkan/parameters.hpp"
 #include "device/vulkan/timestamps.hpp"
-#include <optional>
 
 namespace reprise::device::vulkan {
 
@@ -32,8 +31,7 @@ private:
     struct Launch {
         VkPipeline pipeline;
         std::uint32_t epoch;
-        std::optional<Kernel> rare; // of a launch that is rarely dispatched
-        Grid grid{};
+        Grid grid;
     };
 
     void record();

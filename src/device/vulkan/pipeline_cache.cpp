@@ -112,31 +112,17 @@ void PipelineCache::destroy() noexcept
     }
 }
 
-std::vector<VkPipeline> PipelineCache::get(std::span<const LaunchDeclaration> launches,
+std::vector<VkPipeline> PipelineCache::get(std::span<const Kernel* const> kernels,
                                            const reprise::detail::Progress& progress)
 {
-    const auto is_needed = [](const LaunchDeclaration& l) { return !l.on_host && !l.rarely_dispatched; };
-    std::vector<const Kernel*> kernels;
-    for (const LaunchDeclaration& launch : launches) {
-        if (is_needed(launch)) kernels.push_back(&launch.kernel);
-    }
     const std::lock_guard lock(mutex_);
     make_missing(kernels, progress);
     std::vector<VkPipeline> list;
-    list.reserve(launches.size());
-    for (const LaunchDeclaration& launch : launches) {
-        list.push_back(is_needed(launch) ? find(entries_.at(launch.kernel.name), launch.kernel.constants)
-                                         : VK_NULL_HANDLE);
+    list.reserve(kernels.size());
+    for (const Kernel* const kernel : kernels) {
+        list.push_back(kernel ? find(entries_.at(kernel->name), kernel->constants) : VK_NULL_HANDLE);
     }
     return list;
-}
-
-VkPipeline PipelineCache::get(const Kernel& kernel)
-{
-    const std::lock_guard lock(mutex_);
-    const Kernel* const one = &kernel;
-    make_missing({&one, 1}, {});
-    return find(entries_.at(kernel.name), kernel.constants);
 }
 
 VkPipeline PipelineCache::find(const Entry& e, const std::vector<std::uint32_t>& constants)
@@ -160,6 +146,9 @@ void PipelineCache::make_missing(std::span<const Kernel* const> kernels,
     };
     std::vector<Missing> missing;
     for (const Kernel* const kernel : kernels) {
+        if (!kernel) {
+            continue;
+        }
         Entry& e = entry(*kernel);
         require_windows(e, *kernel);
         const bool is_listed = std::any_of(missing.begin(), missing.end(), [&](const Missing& m) {

@@ -15,10 +15,8 @@ public:
     PipelineCache(const PipelineCache&) = delete;
     PipelineCache& operator=(const PipelineCache&) = delete;
 
-    // Returns the pipelines of the launches, in their order; null for those on the host or rarely dispatched.
-    // Pipelines live as long as the cache.
-    std::vector<VkPipeline> get(std::span<const LaunchDeclaration>, const reprise::detail::Progress& = {});
-    VkPipeline get(const Kernel&);
+    // Returns the pipelines of the kernels, in their order; null for a null pointer.  Pipelines live as long as the cache.
+    std::vector<VkPipeline> get(std::span<const Kernel* const>, const reprise::detail::Progress& = {});
     void register_kernel(const std::string& name, std::vector<std::uint32_t> words);
 
     // Sets REFINES_DIVISION of shaders/common/vocabulary.glsl, for pipelines that are created later; before other

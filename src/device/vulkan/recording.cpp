@@ -22,7 +22,13 @@ VulkanRecording::VulkanRecording(std::shared_ptr<Context> context,
       slab_(context_->slab.buffer().address()), slab_bytes_(context_->slab.buffer().bytes()),
       times_launches_(options.timestamps), droppable_(options.droppable)
 {
-    const std::vector<VkPipeline> pipelines = context_->pipelines.get(launches, options.progress);
+    std::vector<const Kernel*> kernels;
+    kernels.reserve(launches.size());
+    for (const LaunchDeclaration& launch : launches) {
+        const bool later = launch.rarely_dispatched && !options.warm_up;
+        kernels.push_back(launch.on_host || later ? nullptr : &launch.kernel);
+    }
+    const std::vector<VkPipeline> pipelines = context_->pipelines.get(kernels, options.progress);
     for (std::size_t i = 0; i < launches.size(); ++i) {
         const LaunchDeclaration& launch = launches[i];
         launches_.push_back({pipelines[i], context_->epoch_of(launch, i), 0,
@@ -122,7 +128,12 @@ void VulkanRecording::record_all()
     usual_ = record_segments({});
     measured_ = sliced_ && resources_->timestamps ? record_segments({.marks = true}) : usual_;
     complete_ = usual_;
-    for (Launch& launch : launches_) launch.is_listed = false;
+    bool any = false;
+    for (Launch& launch : launches_) {
+        launch.is_listed = launch.pipeline != VK_NULL_HANDLE;
+        any = any || (launch.rare && launch.is_listed);
+    }
+    if (any) complete_ = record_segments({.rare = true});
     calls_ = 0;
     measured_groups_ = 0;
     time_between_ = 0;
@@ -135,18 +146,28 @@ void VulkanRecording::record_all()
     lists_.reserve(segments_.size() + 2);
 }
 
-// Records the segments whose lists lack a rare launch of this call, and creates the pipelines that they need.
+// Records the segments whose lists lack a rare launch of this call, and creates the pipelines that they need.  At its second
+// time a segment gets all of its rare launches, so that there is no third.
 void VulkanRecording::record_rare()
 {
+    const auto is_missing = [](const Launch& l) { return l.rare && l.runs && !l.is_listed; };
+    std::vector<std::uint32_t> segments;
+    std::vector<Launch*> needed;
     for (std::uint32_t s = 0; s < segments_.size(); ++s) {
-        const auto [first, last] = segments_[s];
-        const std::span launches = std::span(launches_).subspan(first, last - first);
-        const auto is_missing = [](const Launch& l) { return l.rare && l.runs && !l.is_listed; };
+        const std::span launches = launches_of(s);
         if (std::none_of(launches.begin(), launches.end(), is_missing)) continue;
+        segments.push_back(s);
         for (Launch& launch : launches)
-            if (is_missing(launch)) launch.pipeline = context_->pipelines.get(*launch.rare);
+            if (launch.rare && !launch.pipeline && (launch.runs || complete_[s] != usual_[s]))
+                needed.push_back(&launch);
+    }
+    std::vector<const Kernel*> kernels;
+    for (const Launch* const launch : needed) kernels.push_back(&*launch->rare);
+    const std::vector<VkPipeline> pipelines = context_->pipelines.get(kernels);
+    for (std::size_t i = 0; i < needed.size(); ++i) needed[i]->pipeline = pipelines[i];
+    for (const std::uint32_t s : segments) {
         complete_[s] = record_segment(s, {.rare = true});
-        for (Launch& launch : launches) launch.is_listed = launch.pipeline != VK_NULL_HANDLE;
+        for (Launch& launch : launches_of(s)) launch.is_listed = launch.pipeline != VK_NULL_HANDLE;
     }
 }
 

@@ -76,6 +76,11 @@ private:
     std::vector<VkCommandBuffer> record_segments(SegmentOptions);
     VkCommandBuffer record_segment(std::uint32_t segment, SegmentOptions);
     void record_rare();
+    std::span<Launch> launches_of(std::uint32_t segment)
+    {
+        const auto [first, last] = segments_[segment];
+        return std::span(launches_).subspan(first, last - first);
+    }
     void retire() noexcept;
     VkCommandBuffer open(VkCommandBufferUsageFlags);
     Ticket submit(Slot&, bool droppable);

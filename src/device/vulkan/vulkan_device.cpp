@@ -120,6 +120,12 @@ void VulkanDevice::measured(const ProbeResults& results)
 
 namespace {
 
+void limit_heaps(PhysicalDevice& physical, const DeviceOptions& options)
+{
+    for (VkMemoryHeap& heap : physical.memory.memoryHeaps)
+        if (options.heap_bytes > 0) heap.size = std::min(heap.size, options.heap_bytes);
+}
+
 std::shared_ptr<Device> probed(const std::shared_ptr<VulkanDevice>& device, const PhysicalDevice& physical)
 {
     device->measured(probe(*device, physical));
@@ -142,7 +148,7 @@ std::vector<Listed> find_devices()
 std::shared_ptr<Device> open_device(std::size_t number, const DeviceOptions& options)
 {
     std::shared_ptr<Instance> instance = Instance::make(options);
-    const std::vector<PhysicalDevice> list = inspect_all(*instance);
+    std::vector<PhysicalDevice> list = inspect_all(*instance);
     if (number >= list.size()) {
         reprise::detail::fail(ErrorKind::device, "open", "The device (vulkan:", number,
                               ") was not found: Vulkan has (", list.size(), ") devices.");
@@ -151,9 +157,11 @@ std::shared_ptr<Device> open_device(std::size_t number, const DeviceOptions& opt
         reprise::detail::fail(ErrorKind::device, "open", list[number].properties.deviceName,
                               " cannot be used. ", joined(list[number].refusals));
     }
-    return probed(std::make_shared<VulkanDevice>(std::move(instance), list[number],
+    PhysicalDevice& physical = list[number];
+    limit_heaps(physical, options);
+    return probed(std::make_shared<VulkanDevice>(std::move(instance), physical,
                                                  "vulkan:" + std::to_string(number), options),
-                  list[number]);
+                  physical);
 }
 
 FeatureChain required_features(VkInstance instance, VkPhysicalDevice handle)
@@ -172,6 +180,7 @@ std::shared_ptr<Device> open_external(const ExternalVulkan& external, const Devi
     PhysicalDevice physical = inspect(*instance, external.physical_device);
     physical.features.restrict_to(external.enabled);
     physical.matrices = {}; // the application has not enabled their extensions
+    limit_heaps(physical, options);
     use_queue_family(*instance, physical, external.queue_family);
     if (!physical.refusals.empty() || !physical.features.missing().empty()) {
         reprise::detail::fail(ErrorKind::unsupported, "open", "The VkDevice on ",
