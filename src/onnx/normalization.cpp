@@ -1,4 +1,5 @@
 // Normalisation and dropout.
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 

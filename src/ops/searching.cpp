@@ -1,4 +1,5 @@
 // Positions in sorted sequences: quantiles, binary search and the most frequent element.
+#include <algorithm>
 #include <string>
 
 #include <reprise/ops/elementwise.hpp>

@@ -26,7 +26,8 @@ def program(text):
     return "#!/bin/sh\n" + text + "\n"
 
 
-# Imitations, each a dictionary of files.  BROKEN has what each part is found by, and nothing of it works; with WORKING all of it does.
+# Imitations of packages, as dictionaries of files.  With the files of BROKEN each part is found, and none works; with those of
+# WORKING all work.
 GLSLC = {"bin/glslc": program(KNOWS_ALL)}
 EMPTY_ARCHIVE = "!<arch>\n"
 BROKEN = {
@@ -74,7 +75,7 @@ inline int MPI_Finalize() { return 0; }""",
     "include/GLFW/glfw3.h": "inline int glfwInit() { return 1; }\ninline int vkEnumerateInstanceVersion(void*) { return 0; }",
     "include/imgui/imgui.h": "namespace ImGui { inline void CreateContext() {} }",
     "include/imgui/backends/imgui_impl_vulkan.h": "inline void ImGui_ImplVulkan_Shutdown() {}",
-    "lib/libvulkan.so": "/* GNU ld script */ GROUP(libimgui.a)",
+    "lib/libvulkan.so": "/* GNU ld script */ GROUP(libimgui.a)",  # an empty library that can be linked
 }
 TOOLKIT = {"include/cuda.h": "", "include/cublasLt.h": ""} | GLSLC
 
