@@ -115,8 +115,8 @@ struct LaunchDeclaration {
 
 struct RecordingOptions {
     std::uint32_t slots = 3; // replays in flight
-    // End record() with a run of 0 groups, so that drivers compile now.  Without, Vulkan's pipelines of rarely dispatched
-    // launches are created in the first call that gives them groups, from the code that is registered then.
+    // End record() with a run of 0 groups, so that drivers compile now.  Without, Vulkan's pipelines of rarely
+    // dispatched launches are created in the first call that gives them groups, from the code that is registered then.
     bool warm_up = true;
     bool timestamps = false;     // one per launch, read with Recording::times()
     bool one_shot = false;       // submitted once, cheapest to record; ignores slots and warm_up

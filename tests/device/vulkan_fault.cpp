@@ -136,7 +136,8 @@ TEST_P(VulkanFault, ASubmissionOfSeldomLaunchesThatFailedCanBeMadeAgain)
             const float want = 8.0f + 2.0f * static_cast<float>(unique - 1) + static_cast<float>(unique);
             EXPECT_EQ(download<float>(*device_, y->address, 64), std::vector<float>(64, want));
         }
-        // At the pipelines, the segment's command buffer (allocated, begun, ended) or the one-shot's, and the upload's copy.
+        // At the pipelines, the segment's command buffer (allocated, begun, ended) or the one-shot's, and the upload's
+        // copy.
         EXPECT_EQ(thrown, (one_shot ? 2 : 5) + (GetParam() ? 1 : 0));
     }
 }

@@ -15,7 +15,7 @@ public:
     PipelineCache(const PipelineCache&) = delete;
     PipelineCache& operator=(const PipelineCache&) = delete;
 
-    // Returns the pipelines of the kernels, in their order; null for a null pointer.  Pipelines live as long as the cache.
+    // Returns the pipelines of the kernels, in their order; null for a null pointer.  They live as long as the cache.
     std::vector<VkPipeline> get(std::span<const Kernel* const>, const reprise::detail::Progress& = {});
     void register_kernel(const std::string& name, std::vector<std::uint32_t> words);
 

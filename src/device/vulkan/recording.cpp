@@ -146,8 +146,8 @@ void VulkanRecording::record_all()
     lists_.reserve(segments_.size() + 2);
 }
 
-// Records the segments whose lists lack a rare launch of this call, and creates the pipelines that they need.  At its second
-// time a segment gets all of its rare launches, so that there is no third.
+// Records the segments whose lists lack a rare launch of this call, and creates the pipelines that they need.  At its
+// second time a segment gets all of its rare launches, so that there is no third.
 void VulkanRecording::record_rare()
 {
     const auto is_missing = [](const Launch& l) { return l.rare && l.runs && !l.is_listed; };
