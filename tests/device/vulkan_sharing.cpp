@@ -115,11 +115,8 @@ protected:
         Application::TearDown();
     }
 
-    // The tensor's elements, copied by the application on the shared queue into its own buffer.
-    std::vector<float> copied(const Tensor& t)
+    VkCommandBuffer begun_list() const
     {
-        const reprise::vulkan::TensorBuffer from = buffer_of(t);
-        EXPECT_EQ(from.offset % 16, 0u);
         const VkCommandBufferAllocateInfo one{.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
                                               .commandPool = pool_,
                                               .commandBufferCount = 1};
@@ -127,6 +124,15 @@ protected:
         EXPECT_EQ(functions_.vkAllocateCommandBuffers(own_.device, &one, &list), VK_SUCCESS);
         const VkCommandBufferBeginInfo begin{.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
         functions_.vkBeginCommandBuffer(list, &begin);
+        return list;
+    }
+
+    // The tensor's elements, copied by the application on the shared queue into its own buffer.
+    std::vector<float> copied(const Tensor& t)
+    {
+        const reprise::vulkan::TensorBuffer from = buffer_of(t);
+        EXPECT_EQ(from.offset % 16, 0u);
+        const VkCommandBuffer list = begun_list();
         const VkMemoryBarrier after_writes{.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
                                            .srcAccessMask = VK_ACCESS_MEMORY_WRITE_BIT,
                                            .dstAccessMask = VK_ACCESS_TRANSFER_READ_BIT};
@@ -308,13 +314,7 @@ using HazardWithoutABarrier = Sharing;
 // (tests/CMakeLists.txt).
 TEST_F(HazardWithoutABarrier, OfTwoCopies)
 {
-    const VkCommandBufferAllocateInfo one{.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
-                                          .commandPool = pool_,
-                                          .commandBufferCount = 1};
-    VkCommandBuffer list = VK_NULL_HANDLE;
-    ASSERT_EQ(functions_.vkAllocateCommandBuffers(own_.device, &one, &list), VK_SUCCESS);
-    const VkCommandBufferBeginInfo begin{.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
-    functions_.vkBeginCommandBuffer(list, &begin);
+    const VkCommandBuffer list = begun_list();
     const VkBufferCopy copy{0, 2048, 64};
     for (int i = 0; i < 2; ++i) functions_.vkCmdCopyBuffer(list, buffer_->handle, buffer_->handle, 1, &copy);
     functions_.vkEndCommandBuffer(list);

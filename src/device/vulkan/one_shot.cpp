@@ -16,12 +16,7 @@ OneShot::OneShot(std::shared_ptr<Context> context, std::span<const LaunchDeclara
 {
     const LogicalDevice& device = context_->device;
     context_->queue.bound_retired(max_in_flight);
-    std::vector<const Kernel*> kernels;
-    kernels.reserve(launches.size());
-    for (const LaunchDeclaration& launch : launches) {
-        kernels.push_back(launch.on_host ? nullptr : &launch.kernel);
-    }
-    const std::vector<VkPipeline> pipelines = context_->pipelines.get(kernels);
+    const std::vector<VkPipeline> pipelines = context_->pipelines.get(launches, true);
     launches_.reserve(launches.size());
     for (std::size_t i = 0; i < launches.size(); ++i) {
         launches_.push_back({pipelines[i], context_->epoch_of(launches[i], i), {}});

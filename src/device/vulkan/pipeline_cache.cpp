@@ -125,6 +125,18 @@ std::vector<VkPipeline> PipelineCache::get(std::span<const Kernel* const> kernel
     return list;
 }
 
+std::vector<VkPipeline> PipelineCache::get(std::span<const LaunchDeclaration> launches, bool rare,
+                                           const reprise::detail::Progress& progress)
+{
+    std::vector<const Kernel*> kernels;
+    kernels.reserve(launches.size());
+    for (const LaunchDeclaration& launch : launches) {
+        const bool is_left_out = launch.on_host || (launch.rarely_dispatched && !rare);
+        kernels.push_back(is_left_out ? nullptr : &launch.kernel);
+    }
+    return get(kernels, progress);
+}
+
 VkPipeline PipelineCache::find(const Entry& e, const std::vector<std::uint32_t>& constants)
 {
     for (const Variant& v : e.variants) {

@@ -17,6 +17,9 @@ public:
 
     // Returns the pipelines of the kernels, in their order; null for a null pointer.  They live as long as the cache.
     std::vector<VkPipeline> get(std::span<const Kernel* const>, const reprise::detail::Progress& = {});
+    // The same of launches; null for those on the host and, without `rare`, for those that are rarely dispatched.
+    std::vector<VkPipeline> get(std::span<const LaunchDeclaration>, bool rare,
+                                const reprise::detail::Progress& = {});
     void register_kernel(const std::string& name, std::vector<std::uint32_t> words);
 
     // Sets REFINES_DIVISION of shaders/common/vocabulary.glsl, for pipelines that are created later; before other

@@ -22,13 +22,8 @@ VulkanRecording::VulkanRecording(std::shared_ptr<Context> context,
       slab_(context_->slab.buffer().address()), slab_bytes_(context_->slab.buffer().bytes()),
       times_launches_(options.timestamps), droppable_(options.droppable)
 {
-    std::vector<const Kernel*> kernels;
-    kernels.reserve(launches.size());
-    for (const LaunchDeclaration& launch : launches) {
-        const bool later = launch.rarely_dispatched && !options.warm_up;
-        kernels.push_back(launch.on_host || later ? nullptr : &launch.kernel);
-    }
-    const std::vector<VkPipeline> pipelines = context_->pipelines.get(kernels, options.progress);
+    const std::vector<VkPipeline> pipelines =
+        context_->pipelines.get(launches, options.warm_up, options.progress);
     for (std::size_t i = 0; i < launches.size(); ++i) {
         const LaunchDeclaration& launch = launches[i];
         launches_.push_back({pipelines[i], context_->epoch_of(launch, i), 0,
@@ -127,13 +122,12 @@ void VulkanRecording::record_all()
     time_per_group_.assign(sliced_ ? count : 0, -1);
     usual_ = record_segments({});
     measured_ = sliced_ && resources_->timestamps ? record_segments({.marks = true}) : usual_;
-    complete_ = usual_;
     bool any = false;
     for (Launch& launch : launches_) {
         launch.is_listed = launch.pipeline != VK_NULL_HANDLE;
         any = any || (launch.rare && launch.is_listed);
     }
-    if (any) complete_ = record_segments({.rare = true});
+    complete_ = any ? record_segments({.rare = true}) : usual_;
     calls_ = 0;
     measured_groups_ = 0;
     time_between_ = 0;
