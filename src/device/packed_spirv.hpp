@@ -17,16 +17,10 @@
 #include <span>
 #include <vector>
 
+#include "device/packed_kernel.hpp"
 #include "device/spirv.hpp"
 
 namespace reprise::device {
-
-struct PackedSpirv {
-    const std::uint8_t* bytes; // deflated by zlib
-    std::uint32_t size;        // of bytes
-    std::uint32_t inflated;    // bytes of the text before deflate
-    const PackedSpirv* base;   // null: all instructions are its own; a base has no base itself
-};
 
 // Returns the module; empty if the bytes are not output of tools/build/pack_spirv.cpp.
 std::vector<std::uint32_t> unpack(const PackedSpirv&);

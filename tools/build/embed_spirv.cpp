@@ -99,7 +99,7 @@ std::string embedded(const std::vector<std::filesystem::path>& list)
         for (std::size_t i = 0; i < found.size() && i < 20; ++i) all += "\n  " + found[i];
         fail(all);
     }
-    std::string out = "// Generated from shaders/ by embed_spirv.\n#include \"device/packed_spirv.hpp\"\n\n"
+    std::string out = "// Generated from shaders/ by embed_spirv.\n#include \"device/packed_kernel.hpp\"\n\n"
                       "namespace reprise::device::spirv {\n";
     const std::vector<std::size_t> bases = reprise::device::choose_bases(modules);
     for (std::size_t i = 0; i < modules.size(); ++i) { // a base precedes the modules that need it

@@ -155,10 +155,12 @@ void VulkanRecording::record_rare()
             if (launch.rare && !launch.pipeline && (launch.runs || complete_[s] != usual_[s]))
                 needed.push_back(&launch);
     }
-    std::vector<const Kernel*> kernels;
-    for (const Launch* const launch : needed) kernels.push_back(&*launch->rare);
-    const std::vector<VkPipeline> pipelines = context_->pipelines.get(kernels);
-    for (std::size_t i = 0; i < needed.size(); ++i) needed[i]->pipeline = pipelines[i];
+    if (!needed.empty()) { // the cache's lock may be held while another thread's kernels are compiled
+        std::vector<const Kernel*> kernels;
+        for (const Launch* const launch : needed) kernels.push_back(&*launch->rare);
+        const std::vector<VkPipeline> pipelines = context_->pipelines.get(kernels);
+        for (std::size_t i = 0; i < needed.size(); ++i) needed[i]->pipeline = pipelines[i];
+    }
     for (const std::uint32_t s : segments) {
         complete_[s] = record_segment(s, {.rare = true});
         for (Launch& launch : launches_of(s)) launch.is_listed = launch.pipeline != VK_NULL_HANDLE;
