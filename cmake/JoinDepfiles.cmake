@@ -1,5 +1,6 @@
 # glslc writes a dependency file <kernel>.spv.d for each kernel, with paths relative to FOLDER.  This joins them to one DEPFILE,
-# whose target is the first kernel, with absolute paths in which spaces are escaped.
+# whose target is the first kernel, with absolute paths, in which spaces of FOLDER are escaped.  The relative paths must have none:
+# glslc does not escape them.
 #
 #   cmake -D FOLDER=<folder> -D KERNELS=<kernel>,<kernel>... -D DEPFILE=<file> -P JoinDepfiles.cmake
 string(REPLACE "," ";" kernels "${KERNELS}")

@@ -5,6 +5,7 @@
 #   reprise_part(<name> NO <reason> [<what to do>])  what is left out
 #   reprise_works(<result> <id> SOURCE <text> [LINK <target>...])   whether a C++ program compiles and links
 include_guard(GLOBAL)
+file(REMOVE ${CMAKE_BINARY_DIR}/CMakeFiles/reprise_works/errors.log) # of an earlier configuration
 
 function(reprise_part name built)
     list(JOIN ARGN "|" text)
@@ -12,27 +13,29 @@ function(reprise_part name built)
     set_property(GLOBAL APPEND PROPERTY REPRISE_PARTS "${name}|${built}|${text}")
 endfunction()
 
-# What is found by its name may still not work, as a header without its library, so a program is linked with it.  A success is
-# remembered in the build tree.
+# What is found by its name may still not work, as a header without its library, so a program is linked with it.  This is done
+# at each configuring, as a package may have been removed since the last one.
 function(reprise_works result id)
     cmake_parse_arguments(PARSE_ARGV 2 arg "" "SOURCE" "LINK")
-    set(variable REPRISE_WORKS_${id})
-    if(NOT ${variable})
-        set(CMAKE_CXX_STANDARD 20)
-        set(CMAKE_TRY_COMPILE_TARGET_TYPE EXECUTABLE)
-        if(MSVC AND NOT CMAKE_BUILD_TYPE STREQUAL "Debug")
-            set(CMAKE_TRY_COMPILE_CONFIGURATION Release) # libraries of other packages may exist as Release only
-        endif()
-        set(file ${CMAKE_BINARY_DIR}/CMakeFiles/reprise_works/${id}.cpp)
-        file(WRITE ${file} "${arg_SOURCE}\n")
-        try_compile(${variable} ${CMAKE_BINARY_DIR}/CMakeFiles/reprise_works/${id} SOURCES ${file}
-            LINK_LIBRARIES ${arg_LINK} OUTPUT_VARIABLE output CXX_STANDARD 20)
-        if(NOT ${variable})
-            file(APPEND ${CMAKE_BINARY_DIR}/CMakeFiles/reprise_works/errors.log "${id}:\n${output}\n")
-        endif()
-        set_property(CACHE ${variable} PROPERTY TYPE INTERNAL)
+    set(CMAKE_TRY_COMPILE_TARGET_TYPE EXECUTABLE)
+    if(MSVC AND NOT CMAKE_BUILD_TYPE STREQUAL "Debug")
+        set(CMAKE_TRY_COMPILE_CONFIGURATION Release) # libraries of other packages may exist as Release only
     endif()
-    set(${result} ${${variable}} PARENT_SCOPE)
+    try_compile(works SOURCE_FROM_CONTENT ${id}.cpp "${arg_SOURCE}\n" LINK_LIBRARIES ${arg_LINK} OUTPUT_VARIABLE output
+        NO_CACHE CXX_STANDARD 20 CXX_STANDARD_REQUIRED ON)
+    set(${result} ${works} PARENT_SCOPE)
+    if(NOT works)
+        file(APPEND ${CMAKE_BINARY_DIR}/CMakeFiles/reprise_works/errors.log "${id}:\n${output}\n")
+    endif()
+endfunction()
+
+# reprise_forget_missing(<variable>...): unsets cached paths that no longer exist, so that they are looked for again.
+function(reprise_forget_missing)
+    foreach(variable IN LISTS ARGN)
+        if(NOT EXISTS "${${variable}}")
+            unset(${variable} CACHE)
+        endif()
+    endforeach()
 endfunction()
 
 # reprise_runs(<result> <program> [<argument>...]): whether a program of the build starts and succeeds; <result>_OUTPUT is what
@@ -50,6 +53,7 @@ endfunction()
 
 # reprise_find_ccache(<result>) looks for the compiler cache REPRISE_CCACHE.
 function(reprise_find_ccache result)
+    reprise_forget_missing(REPRISE_CCACHE)
     find_program(REPRISE_CCACHE ccache DOC "Compiler cache, used where it is found")
     set(${result} OFF PARENT_SCOPE)
     if(NOT REPRISE_CCACHE)
@@ -107,6 +111,7 @@ endfunction()
 function(reprise_find_shaderc result)
     set(part "reprise::fuser (kernels compiled at run time)")
     reprise_return_if_off(REPRISE_FUSER)
+    reprise_forget_missing(Shaderc_INCLUDE_DIR Shaderc_LIBRARY)
     find_package(Shaderc QUIET)
     reprise_try(reason shaderc shaderc "${Shaderc_FOUND}" LINK Shaderc::shaderc SOURCE
         "#include <shaderc/shaderc.hpp>\nint main() { return shaderc::Compiler().IsValid() ? 0 : 1; }")
@@ -117,11 +122,18 @@ endfunction()
 function(reprise_find_mpi result)
     set(part "reprise::mpi (worlds of processes)")
     reprise_return_if_off(REPRISE_MPI)
+    if(MPI_CXX_HEADER_DIR AND NOT EXISTS "${MPI_CXX_HEADER_DIR}/mpi.h") # it was removed: FindMPI would end with an error
+        get_cmake_property(cached CACHE_VARIABLES)
+        list(FILTER cached INCLUDE REGEX "^MPI_")
+        reprise_forget_missing(${cached})
+    endif()
     set(MPI_CXX_SKIP_MPICXX ON) # the C interface
     find_package(MPI QUIET COMPONENTS CXX)
-    # CMake 3.25 makes the target even if MPI was not found.
-    reprise_try(reason mpi MPI "${MPI_CXX_FOUND}" LINK MPI::MPI_CXX SOURCE
-        "#include <mpi.h>\nint main(int c, char** v) { return MPI_Init(&c, &v) != MPI_SUCCESS; }")
+    # CMake 3.25 makes the target even if MPI was not found.  FindMPI links a program itself, at each configuring.
+    set(reason "")
+    if(NOT MPI_CXX_FOUND)
+        set(reason "MPI was not found, or does not work")
+    endif()
     reprise_decide("${reason}" "scripts/setup mpi" "MPI ${MPI_CXX_VERSION}")
 endfunction()
 
@@ -130,6 +142,7 @@ endfunction()
 function(reprise_find_onnx result)
     set(part "reprise::onnx (ONNX models)")
     reprise_return_if_off(REPRISE_ONNX)
+    reprise_forget_missing(REPRISE_ONNX_PROTO Protobuf_PROTOC_EXECUTABLE Protobuf_LITE_LIBRARY_RELEASE Protobuf_INCLUDE_DIR)
     find_file(REPRISE_ONNX_PROTO onnx/onnx-ml.proto HINTS ${PROJECT_SOURCE_DIR}/.onnx NO_CMAKE_FIND_ROOT_PATH
         DOC "ONNX's description of its format")
     mark_as_advanced(REPRISE_ONNX_PROTO)
@@ -173,6 +186,7 @@ endfunction()
 # reprise_find_desktop(<result>) looks for what the sample `desktop` needs: glfw, ImGui::ImGui and Vulkan::Vulkan.
 function(reprise_find_desktop result)
     set(part "sample desktop (training in a window)")
+    reprise_forget_missing(ImGui_INCLUDE_DIR ImGui_LIBRARY ImGui_STB_LIBRARY Vulkan_INCLUDE_DIR Vulkan_LIBRARY)
     find_package(glfw3 3.3 CONFIG QUIET)
     find_package(ImGui QUIET)
     find_package(Vulkan QUIET)
@@ -188,8 +202,14 @@ function(reprise_find_desktop result)
         set(reason "not found: ${missing}")
     else()
         reprise_try(reason desktop "GLFW and Dear ImGui" TRUE LINK glfw ImGui::ImGui Vulkan::Vulkan SOURCE
-            "#define GLFW_INCLUDE_NONE\n#define GLFW_INCLUDE_VULKAN\n#include <GLFW/glfw3.h>\n#include <imgui.h>\n#include <backends/imgui_impl_vulkan.h>
-int main() { ImGui::CreateContext(); ImGui_ImplVulkan_Shutdown(); return glfwInit() && vkEnumerateInstanceVersion(nullptr); }")
+            "#define GLFW_INCLUDE_NONE\n#define GLFW_INCLUDE_VULKAN\n#include <GLFW/glfw3.h>\n#include <imgui.h>\n#include <backends/imgui_impl_glfw.h>\n#include <backends/imgui_impl_vulkan.h>
+int main()
+{
+    ImGui::CreateContext();
+    ImGui_ImplGlfw_Shutdown();
+    ImGui_ImplVulkan_Shutdown();
+    return glfwInit() && vkEnumerateInstanceVersion(nullptr);
+}")
     endif()
     reprise_decide("${reason}" "scripts/setup desktop" "GLFW ${glfw3_VERSION}")
 endfunction()

@@ -4,7 +4,7 @@
     tests/configure/check.py
 
 Configures the project beside this file, which calls the functions of cmake/RepriseParts.cmake and RepriseCuda.cmake, with
-nothing but a folder of imitations to find.  CMAKE names the cmake to run."""
+nothing but a folder of imitations to find.  CMAKE names the cmake to run, GENERATOR and MAKE_PROGRAM what it writes for."""
 import os
 import pathlib
 import shutil
@@ -14,6 +14,8 @@ import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
 CMAKE = os.environ.get("CMAKE", "cmake")
+GENERATOR = os.environ.get("GENERATOR", "Ninja")
+MAKE = os.environ.get("MAKE_PROGRAM") or shutil.which("ninja")
 # Finds nothing on the system; the compiler and its own folders are named below.
 ISOLATED = ["-D", "CMAKE_FIND_USE_SYSTEM_ENVIRONMENT_PATH=OFF", "-D", "CMAKE_FIND_USE_CMAKE_SYSTEM_PATH=OFF",
             "-D", "CMAKE_FIND_USE_CMAKE_ENVIRONMENT_PATH=OFF", "-D", "CMAKE_FIND_USE_PACKAGE_REGISTRY=OFF",
@@ -74,6 +76,7 @@ inline int MPI_Finalize() { return 0; }""",
     "bin/protoc": program(WRITES_MESSAGE),
     "include/GLFW/glfw3.h": "inline int glfwInit() { return 1; }\ninline int vkEnumerateInstanceVersion(void*) { return 0; }",
     "include/imgui/imgui.h": "namespace ImGui { inline void CreateContext() {} }",
+    "include/imgui/backends/imgui_impl_glfw.h": "inline void ImGui_ImplGlfw_Shutdown() {}",
     "include/imgui/backends/imgui_impl_vulkan.h": "inline void ImGui_ImplVulkan_Shutdown() {}",
     "lib/libvulkan.so": "/* GNU ld script */ GROUP(libimgui.a)",  # an empty library that can be linked
 }
@@ -81,24 +84,31 @@ TOOLKIT = {"include/cuda.h": "", "include/cublasLt.h": ""} | GLSLC
 
 
 class Configured:
-    """A configured tree: its rows, its exit status and what it printed."""
+    """A configured tree: its rows, its exit status and what it printed.  If `before` has files, the same tree was configured
+    with these before."""
 
-    def __init__(self, files, *options):
+    def __init__(self, files, *options, before=None):
         with tempfile.TemporaryDirectory() as folder:
             prefix, build = pathlib.Path(folder, "prefix"), pathlib.Path(folder, "build")
-            for name, text in files.items():
-                path = prefix / name
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_text(text.replace("{prefix}", str(prefix)))
-                path.chmod(0o755)
-            environment = {k: v for k, v in os.environ.items() if not k.startswith(("CUDA_", "MPI", "VULKAN_SDK", "OMPI_"))}
-            compiler = [f"-DCMAKE_{language}_COMPILER={shutil.which(os.environ.get(name, default))}"
-                        for language, name, default in (("C", "CC", "cc"), ("CXX", "CXX", "c++"))]
-            done = subprocess.run(
-                [CMAKE, "-G", "Ninja", "-S", HERE, "-B", build, f"-DCMAKE_PREFIX_PATH={prefix}", "-D",
-                 f"CMAKE_MAKE_PROGRAM={shutil.which('ninja')}", *compiler, *ISOLATED,
-                 *(option.replace("{prefix}", str(prefix)) for option in options)],
-                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment, check=False)
+            if before is not None:
+                self.configure(prefix, build, before, options)
+                shutil.rmtree(prefix)
+            self.configure(prefix, build, files, options)
+
+    def configure(self, prefix, build, files, options):
+        for name, text in files.items():
+            path = prefix / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text.replace("{prefix}", str(prefix)))
+            path.chmod(0o755)
+        environment = {k: v for k, v in os.environ.items() if not k.startswith(("CUDA_", "MPI", "VULKAN_SDK", "OMPI_"))}
+        compiler = [f"-DCMAKE_{language}_COMPILER={shutil.which(os.environ.get(name, default))}"
+                    for language, name, default in (("C", "CC", "cc"), ("CXX", "CXX", "c++"))]
+        done = subprocess.run(
+            [CMAKE, "-G", GENERATOR, "-S", HERE, "-B", build, f"-DCMAKE_PREFIX_PATH={prefix}", "-D",
+             f"CMAKE_MAKE_PROGRAM={MAKE}", *compiler, *ISOLATED,
+             *(option.replace("{prefix}", str(prefix)) for option in options)],
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment, check=False)
         self.status, self.printed = done.returncode, done.stdout
         self.output = done.stdout.replace("\n  ", " ")  # CMake wraps lines
         lines = [line.split("|") for line in done.stdout.splitlines() if line.startswith("ROW|")]
@@ -129,7 +139,7 @@ class Parts(Case):
         c = Configured(BROKEN)
         for name, reason in {"compiler cache": "does not compile", "validation of kernels": "does not start",
                              "CUDA device": "does not start", "reprise::fuser": "does not link",
-                             "reprise::mpi": "not found", "reprise::onnx": "does not compile a message",
+                             "reprise::mpi": "does not work", "reprise::onnx": "does not compile a message",
                              "sample desktop": "does not link"}.items():
             self.left_out(c, name, reason)
 
@@ -138,6 +148,17 @@ class Parts(Case):
         self.assertEqual(c.status, 0, c.output)
         for name in self.NAMES:
             self.assertEqual(c.rows[name][0], "YES", f"{name}: {c.rows[name]}, {c.output}")
+
+    def test_that_were_removed_since_are_left_out(self):
+        c = Configured(GLSLC, before=WORKING)
+        for name in self.NAMES:
+            self.left_out(c, name, "not found")
+
+    def test_that_were_installed_since_are_built(self):
+        for before in (GLSLC, BROKEN):
+            c = Configured(WORKING, before=before)
+            for name in self.NAMES:
+                self.assertEqual(c.rows[name][0], "YES", f"{name}: {c.rows[name]}, {c.output}")
 
     def test_are_left_out_where_their_option_is_off(self):
         c = Configured(GLSLC, "-DREPRISE_MPI=OFF", "-DREPRISE_ONNX=OFF", "-DREPRISE_FUSER=OFF", "-DREPRISE_CUDA=OFF")
@@ -148,6 +169,8 @@ class Parts(Case):
         printed = [line for line in Configured(GLSLC).printed.splitlines() if line and not line.startswith("-- ")]
         first = printed.index("Reprise 1.0, besides the library:")
         self.assertEqual(len(printed) - first - 1, len(self.NAMES) + 1)
+        project = (HERE / "../../CMakeLists.txt").read_text().splitlines()
+        self.assertEqual(project[-1], "reprise_print_parts()")
 
 
 class Cuda(Case):
