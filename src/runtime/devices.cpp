@@ -59,8 +59,8 @@ void close_devices()
         opened.swap(o.opened);
     }
     // Vulkan devices are abandoned before their objects are destroyed. A layer's static objects may be gone, as it may
-    // make them when a function is first called (Debian 13's validation layer), so the driver is only called if work is
-    // in flight.
+    // make them when a function is first called (Debian 13's validation layer), so the driver is only called if nothing
+    // has shown yet that all work has ended.
     const auto abandon = [&](bool cuda) {
         for (const auto& device : opened)
             if (const auto held = device.lock(); held && held->capabilities().is_cuda() == cuda)
