@@ -8,11 +8,16 @@
 
 namespace reprise {
 
-// Writes a file atomically: the data is written to a temporary file, which commit() renames.  Without
-// commit() an existing file of that name does not change.
+// Writes a file atomically: the data is written to a temporary file in its folder, which commit() renames.  Without
+// commit() an existing file of that name does not change.  What stands at the path decides about the rest:
+//   a link      is followed; the file that it leads to is written
+//   a file      keeps its permissions, and its owner where that is allowed; one that nobody may write is an error, also for root
+//   a pipe or a device of characters (/dev/null, /dev/stdout)   is written at once, not atomically
+//   a file that is mounted alone (docker -v file:file), which can't be renamed   is written in place by commit()
+// Folders, block devices and sockets are errors.
 class WholeFile {
 public:
-    explicit WholeFile(std::filesystem::path); // Error(file) where the file cannot be created in its folder
+    explicit WholeFile(std::filesystem::path); // Error(file) where the file cannot be created or written
     ~WholeFile();                              // removes the temporary file unless commit() was called
     WholeFile(const WholeFile&) = delete;
     WholeFile& operator=(const WholeFile&) = delete;
@@ -23,8 +28,12 @@ public:
     void commit();
 
 private:
-    [[noreturn]] void fail(const char* what) const;
-    std::filesystem::path path_, temporary_;
+    [[noreturn]] void fail(const char* what) const; // with the text of errno
+    void open_existing();
+    void open_new();
+    void replace();
+    std::filesystem::path path_, target_; // as given, and with links followed
+    std::filesystem::path temporary_;     // empty: what stands at the path is written itself
     std::FILE* file_ = nullptr;
 };
 
