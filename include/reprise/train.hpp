@@ -85,18 +85,15 @@ private:
 
 // ---- Ctrl-C ----
 // While this object exists, the first interrupt (SIGINT or SIGTERM) sets a flag, so that a loop can end
-// properly; a second one ends the process as usual.  Only one may exist at a time.
+// properly; a second one ends the process as usual.  A signal that the process ignores, as those started by nohup do, is not
+// caught.  Only one may exist at a time.
 class Interrupt {
 public:
     Interrupt();  // begins to catch signals; Error(state) where another Interrupt exists
-    ~Interrupt(); // restores the previous handlers
+    ~Interrupt(); // restores the previous handlers, with their flags and masks
     Interrupt(const Interrupt&) = delete;
     Interrupt& operator=(const Interrupt&) = delete;
     bool requested() const noexcept; // whether an interrupt has arrived since the construction
-
-private:
-    void (*before_interrupt_)(int);
-    void (*before_terminate_)(int);
 };
 
 } // namespace reprise::train

@@ -1,5 +1,7 @@
 #include <atomic>
 #include <csignal>
+#include <cstddef>
+#include <iterator>
 
 #include <reprise/error.hpp>
 #include <reprise/train.hpp>
@@ -8,8 +10,14 @@ namespace reprise::train {
 
 namespace {
 
+constexpr int signals[] = {SIGINT, SIGTERM};
+
 volatile std::sig_atomic_t requested_flag = 0;
 std::atomic<bool> alive = false;
+
+#if defined(_WIN32)
+
+using Handler = void (*)(int);
 
 extern "C" void on_interrupt(int signal)
 {
@@ -17,10 +25,36 @@ extern "C" void on_interrupt(int signal)
     std::signal(signal, SIG_DFL);
 }
 
-void restore(int signal, void (*handler)(int))
+Handler install(int signal)
 {
-    std::signal(signal, handler == SIG_ERR ? SIG_DFL : handler);
+    const Handler before = std::signal(signal, on_interrupt);
+    if (before == SIG_IGN) std::signal(signal, SIG_IGN);
+    return before;
 }
+void restore(int signal, Handler before) { std::signal(signal, before == SIG_ERR ? SIG_DFL : before); }
+
+#else
+
+// With its flags and its mask.
+using Handler = struct sigaction;
+
+extern "C" void on_interrupt(int) { requested_flag = 1; }
+
+// A signal that is ignored stays so: nohup, and a shell for what it starts by &, ignore signals that are not meant for the process.
+Handler install(int signal)
+{
+    Handler before{}, here{};
+    sigaction(signal, nullptr, &before);
+    here.sa_handler = on_interrupt;
+    here.sa_flags = SA_RESETHAND | SA_RESTART | SA_ONSTACK; // the second one ends the process
+    if ((before.sa_flags & SA_SIGINFO) || before.sa_handler != SIG_IGN) sigaction(signal, &here, nullptr);
+    return before;
+}
+void restore(int signal, const Handler& before) { sigaction(signal, &before, nullptr); }
+
+#endif
+
+Handler before[std::size(signals)]; // of the one Interrupt
 
 } // namespace
 
@@ -29,14 +63,12 @@ Interrupt::Interrupt()
     if (alive.exchange(true))
         detail::fail(ErrorKind::state, "Interrupt", "Another Interrupt is alive: one at a time.");
     requested_flag = 0;
-    before_interrupt_ = std::signal(SIGINT, on_interrupt);
-    before_terminate_ = std::signal(SIGTERM, on_interrupt);
+    for (std::size_t i = 0; i < std::size(signals); ++i) before[i] = install(signals[i]);
 }
 
 Interrupt::~Interrupt()
 {
-    restore(SIGINT, before_interrupt_);
-    restore(SIGTERM, before_terminate_);
+    for (std::size_t i = 0; i < std::size(signals); ++i) restore(signals[i], before[i]);
     alive = false;
 }
 

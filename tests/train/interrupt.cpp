@@ -7,6 +7,10 @@
 
 #include "shape/error_of.hpp"
 
+#if defined(__linux__)
+#include <unistd.h>
+#endif
+
 namespace {
 
 using namespace reprise;
@@ -43,6 +47,43 @@ TEST(Interrupt, PutsTheFormerHandlerBack)
     EXPECT_EQ(counted, 1);
     std::signal(SIGINT, SIG_DFL);
 }
+
+TEST(Interrupt, LeavesIgnoredSignalsIgnored)
+{
+    std::signal(SIGINT, SIG_IGN);
+    {
+        const train::Interrupt interrupt;
+        std::raise(SIGINT);
+        EXPECT_FALSE(interrupt.requested());
+    }
+    EXPECT_EQ(std::signal(SIGINT, SIG_DFL), SIG_IGN);
+}
+
+#if defined(__linux__) // for sigqueue
+int received = 0;
+
+TEST(Interrupt, PutsFlagsAndMasksBack)
+{
+    struct sigaction own {}, found {}, old {};
+    own.sa_sigaction = [](int, siginfo_t* info, void*) { received = info->si_value.sival_int; };
+    own.sa_flags = SA_SIGINFO | SA_ONSTACK;
+    sigaddset(&own.sa_mask, SIGUSR1);
+    for (const int signal : {SIGINT, SIGTERM}) {
+        sigaction(signal, &own, &old);
+        {
+            const train::Interrupt interrupt;
+            std::raise(signal);
+            EXPECT_TRUE(interrupt.requested());
+        }
+        received = 0;
+        sigqueue(getpid(), signal, sigval{42});
+        EXPECT_EQ(received, 42);
+        sigaction(signal, &old, &found);
+        EXPECT_EQ(found.sa_flags & (SA_SIGINFO | SA_ONSTACK | SA_RESETHAND), SA_SIGINFO | SA_ONSTACK);
+        EXPECT_EQ(sigismember(&found.sa_mask, SIGUSR1), 1);
+    }
+}
+#endif
 
 TEST(Interrupt, ASecondOneEndsTheProcess)
 {
