@@ -1,6 +1,5 @@
 #include "kernels/code_cache.hpp"
 
-#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <cstring>
@@ -76,13 +75,19 @@ std::uint64_t checksum(const SpirV& words)
 // Returns null if the file is missing, has another header or is damaged.
 std::shared_ptr<const SpirV> load(const fs::path& file, const std::string& head)
 {
-    std::ifstream in(file, std::ios::binary | std::ios::ate);
-    if (!in) return nullptr;
-    const auto size = static_cast<std::size_t>(std::max<std::streamoff>(in.tellg(), 0));
+    std::error_code error;
+    if (!fs::exists(file, error)) return nullptr;
+    const bool is_file = fs::is_regular_file(file, error); // else it can't be read, or only waited for
+    const std::size_t size = is_file ? static_cast<std::size_t>(fs::file_size(file, error)) : 0;
+    constexpr std::size_t most = std::size_t{64} << 20; // kernels have kilobytes
     const std::size_t fixed = head.size() + sizeof(std::uint64_t);
-    std::string bytes(size, '\0');
-    in.seekg(0);
-    const bool is_whole = size >= fixed && (size - fixed) % 4 == 0 &&
+    std::string bytes;
+    std::ifstream in;
+    if (!error && size >= fixed && size <= most) {
+        bytes.resize(size);
+        in.open(file, std::ios::binary);
+    }
+    const bool is_whole = in.is_open() && (size - fixed) % 4 == 0 &&
                           in.read(bytes.data(), static_cast<std::streamsize>(size)) &&
                           bytes.compare(0, head.size(), head) == 0;
     if (is_whole) {

@@ -91,6 +91,21 @@ TEST_F(CodeCache, ADamagedFileIsCompiledAgain)
     }
 }
 
+TEST_F(CodeCache, WhatStandsInThePlaceOfAFileIsNoError)
+{
+    EXPECT_EQ(compilations(), 1u);
+    const kernels::SpirV first = *words;
+    const fs::path entry = file();
+    fs::remove(entry);
+    fs::create_directory(entry);
+    for (int i = 0; i < 2; ++i) {
+        kernels::forget_codes();
+        EXPECT_EQ(compilations(), 1u);
+        EXPECT_EQ(*words, first);
+    }
+    EXPECT_TRUE(fs::is_directory(entry));
+}
+
 TEST_F(CodeCache, LogsWhatCostsTime)
 {
     std::vector<std::string> warnings;
