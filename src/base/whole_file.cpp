@@ -141,7 +141,8 @@ void WholeFile::open_existing()
         const bool owned = fchown(fileno(file_), old.st_uid, old.st_gid) == 0 ||
                            fchown(fileno(file_), static_cast<uid_t>(-1), old.st_gid) == 0;
         const mode_t others = old.st_mode & 07;
-        const mode_t mode = owned ? old.st_mode & 0777 : (old.st_mode & 0707) | ((old.st_mode & 070) & others << 3);
+        const mode_t mode =
+            owned ? old.st_mode & 0777 : (old.st_mode & 0707) | ((old.st_mode & 070) & others << 3);
         fchmod(fileno(file_), mode);
     }
 #endif
@@ -192,7 +193,7 @@ void WholeFile::replace()
     std::error_code error, ignored;
     fs::rename(temporary_, target_, error);
     if (!error) return;
-    int cause = error.default_error_condition().value(); // of errno's numbers
+    int cause = error.default_error_condition().value();                        // of errno's numbers
     if (cause == EBUSY) cause = copy_in_place(temporary_, target_) ? 0 : errno; // a mount point
     fs::remove(temporary_, ignored);
     errno = cause;

@@ -243,7 +243,9 @@ TEST_F(WholeFileTest, MayBeAMountPoint)
     if (child == 0) { // in a mount namespace of its own
         if (unshare(CLONE_NEWNS) != 0 && unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) _exit(2);
         mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr);
-        if (mount((scratch / "outside").c_str(), (scratch / "inside").c_str(), nullptr, MS_BIND, nullptr) != 0) _exit(2);
+        if (mount((scratch / "outside").c_str(), (scratch / "inside").c_str(), nullptr, MS_BIND, nullptr) !=
+            0)
+            _exit(2);
         try {
             save(scratch / "inside", "new");
         } catch (...) {

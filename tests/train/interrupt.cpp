@@ -64,7 +64,8 @@ int received = 0;
 
 TEST(Interrupt, PutsFlagsAndMasksBack)
 {
-    struct sigaction own {}, found {}, old {};
+    struct sigaction own {
+    }, found{}, old{};
     own.sa_sigaction = [](int, siginfo_t* info, void*) { received = info->si_value.sival_int; };
     own.sa_flags = SA_SIGINFO | SA_ONSTACK;
     sigaddset(&own.sa_mask, SIGUSR1);
