@@ -85,8 +85,8 @@ private:
 
 // ---- Ctrl-C ----
 // While this object exists, the first interrupt (SIGINT or SIGTERM) sets a flag, so that a loop can end
-// properly; a second one ends the process as usual.  A signal that the process ignores, as those started by nohup do, is not
-// caught.  Only one may exist at a time.
+// properly; a second one ends the process as usual.  A signal that the process ignores, as under nohup, is not caught.
+// Only one may exist at a time.
 class Interrupt {
 public:
     Interrupt();  // begins to catch signals; Error(state) where another Interrupt exists

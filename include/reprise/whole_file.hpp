@@ -10,11 +10,12 @@ namespace reprise {
 
 // Writes a file atomically: the data is written to a temporary file in its folder, which commit() renames.  Without
 // commit() an existing file of that name does not change.  What stands at the path decides about the rest:
-//   a link      is followed; the file that it leads to is written
-//   a file      keeps its permissions, and its owner where that is allowed; one that nobody may write is an error, also for root
-//   a pipe or a device of characters (/dev/null, /dev/stdout)   is written at once, not atomically
-//   a file that is mounted alone (docker -v file:file), which can't be renamed   is written in place by commit()
-// Folders, block devices and sockets are errors.
+//   - A link is followed; the file that it leads to is written.
+//   - A file keeps its permissions, and its owner where that is allowed.  One that nobody may write is an error, even
+//     for root.
+//   - A pipe or a device of characters (/dev/null, /dev/stdout) is written at once, not atomically.
+//   - A file that is mounted alone (docker -v file:file) can't be renamed, so commit() writes it in place.
+//   - Folders, block devices and sockets are errors.
 class WholeFile {
 public:
     explicit WholeFile(std::filesystem::path); // Error(file) where the file cannot be created or written

@@ -26,8 +26,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Returns where links lead, also where there is nothing yet.  Links in /proc, such as those of /dev/stdout, lead to what has no
-// name, so these are left as they are.
+// Returns where links lead, also where there is nothing yet.  Links in /proc, such as those of /dev/stdout, lead to
+// what has no name, so these are left as they are.
 fs::path followed(fs::path path)
 {
     constexpr int most = 40; // as of Linux; a loop is then an error of the system
@@ -64,12 +64,16 @@ std::FILE* open_file(const fs::path& path, int flags, [[maybe_unused]] int mode)
 #endif
 }
 
-// In the folder of the file, since a rename is atomic only inside one file system; unique, since several processes may write;
-// short, since the file's own name may have the length that the system allows.
+// In the folder of the file, since a rename is atomic only inside one file system; unique, since several processes may
+// write.  Checkpoints know what was left half-written by ".partial-".  A long name is left out, as it may already have
+// the length that the system allows.
 fs::path temporary_path(const fs::path& target)
 {
     static std::atomic<std::uint32_t> counter{std::random_device{}()};
-    return target.parent_path() / (".reprise-" + std::to_string(counter.fetch_add(1)) + ".partial");
+    constexpr std::size_t most = 100;
+    fs::path name = target.filename().native().size() <= most ? target.filename() : fs::path(".reprise");
+    name += ".partial-" + std::to_string(counter.fetch_add(1));
+    return target.parent_path() / name;
 }
 
 // Copies a file over what stands at another path, which keeps its identity.

@@ -40,7 +40,7 @@ using Handler = struct sigaction;
 
 extern "C" void on_interrupt(int) { requested_flag = 1; }
 
-// A signal that is ignored stays so: nohup, and a shell for what it starts by &, ignore signals that are not meant for the process.
+// A signal that is ignored stays so: nohup ignores some for a process, and so does a shell that starts it by &.
 Handler install(int signal)
 {
     Handler before{}, here{};
