@@ -256,8 +256,7 @@ TEST_F(WholeFileTest, MayBeAMountPoint)
     int status = 0;
     ASSERT_EQ(waitpid(child, &status, 0), child);
     ASSERT_TRUE(WIFEXITED(status));
-    if (WEXITSTATUS(status) == 2) GTEST_SKIP() << "This process may not mount.";
-    EXPECT_EQ(WEXITSTATUS(status), 0);
+    EXPECT_EQ(WEXITSTATUS(status), 0); // 2: it may not mount, for which CMake leaves the test out
     EXPECT_EQ(read_text(scratch / "outside"), "new");
     EXPECT_EQ(read_text(scratch / "inside"), "hidden");
     EXPECT_EQ(scratch.files(), 2u);
