@@ -29,10 +29,11 @@ function(reprise_works result id)
     endif()
 endfunction()
 
-# reprise_forget_missing(<variable>...): unsets cached paths that no longer exist, so that they are looked for again.
+# reprise_forget_missing(<variable>...): unsets cached paths that no longer exist, so that they are looked for again.  Other values
+# are a user's, such as an empty one for what he does not want.
 function(reprise_forget_missing)
     foreach(variable IN LISTS ARGN)
-        if(NOT EXISTS "${${variable}}")
+        if(IS_ABSOLUTE "${${variable}}" AND NOT EXISTS "${${variable}}")
             unset(${variable} CACHE)
         endif()
     endforeach()
@@ -125,7 +126,9 @@ function(reprise_find_mpi result)
     if(MPI_CXX_HEADER_DIR AND NOT EXISTS "${MPI_CXX_HEADER_DIR}/mpi.h") # it was removed: FindMPI would end with an error
         get_cmake_property(cached CACHE_VARIABLES)
         list(FILTER cached INCLUDE REGEX "^MPI_")
-        reprise_forget_missing(${cached})
+        foreach(variable IN LISTS cached)
+            unset(${variable} CACHE)
+        endforeach()
     endif()
     set(MPI_CXX_SKIP_MPICXX ON) # the C interface
     find_package(MPI QUIET COMPONENTS CXX)

@@ -160,6 +160,11 @@ class Parts(Case):
             for name in self.NAMES:
                 self.assertEqual(c.rows[name][0], "YES", f"{name}: {c.rows[name]}, {c.output}")
 
+    def test_are_left_out_where_their_path_is_empty(self):
+        c = Configured(WORKING, "-DREPRISE_CCACHE=", "-DREPRISE_NVCC=")
+        for name in ("compiler cache", "CUDA device"):
+            self.left_out(c, name, "not found")
+
     def test_are_left_out_where_their_option_is_off(self):
         c = Configured(GLSLC, "-DREPRISE_MPI=OFF", "-DREPRISE_ONNX=OFF", "-DREPRISE_FUSER=OFF", "-DREPRISE_CUDA=OFF")
         for name in ("reprise::mpi", "reprise::onnx", "reprise::fuser", "CUDA device"):
